@@ -29,6 +29,14 @@ STARTED = ("sh", "-c", 'echo $$ >../pid && exec "$@"', "sh")
 """Leaves the number of the process that it becomes to the agent."""
 SANTIAGO = (*STARTED, sys.executable, "-m", "santiago")
 AGENT = "read coordinator <{}/pid && kill -9 $coordinator\n"
+BARE = "from mcp.server.mcpserver import MCPServer as S; s = S('bare'); s.add_tool(lambda x: x, name='same'); s.run()"
+"""The least server of the same library."""
+ASKS = """\
+{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"b","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+"""
+"""What a client of MCP says until it knows the tools. Other commands read none of it."""
 REQUIREMENT = """
 ### R{0}: Thing {0}
 
@@ -58,6 +66,9 @@ def run() -> list[Measured]:
         ):
             took = _median([*SANTIAGO, *arguments], top, code=-9 if "resume" in arguments else 0)
             found.append(verdict(row, took / bare, target))
+        (top / "asks").write_text(ASKS, encoding="utf-8")
+        least = _median([sys.executable, "-c", BARE], top)
+        found.append(verdict("startup-mcp", _median([*SANTIAGO, "mcp"], top) / least, 1.3))
     return found
 
 
@@ -90,7 +101,9 @@ def _median(arguments: list[str], top: Path, code: int = 0) -> float:
 
 def _seconds(arguments: list[str], cwd: Path, code: int) -> float:
     """Return the user and system time of a command and of what it started and waited for."""
-    process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=cwd)
+    asks = cwd.parent / "asks"
+    with (asks if asks.exists() else Path(os.devnull)).open("rb") as said:
+        process = subprocess.Popen(arguments, stdin=said, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=cwd)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != code:

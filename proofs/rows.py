@@ -199,6 +199,7 @@ BENCHMARKS = (
             "startup-run-help": "`santiago run --help` / `python -c pass`",
             "startup-stop": "`santiago stop` of a killed run of 20 stories / `python -c pass`",
             "startup-queue-list": "`santiago queue list` of a board without tickets / `python -c pass`",
+            "startup-mcp": "`santiago mcp` until a client knows its tools / the least server of the same library, processor time, median of 15",
             "startup-resume": "`santiago resume` of a killed run until its agent starts, without a sandbox / `python -c pass`",
         },
     ),
@@ -238,6 +239,13 @@ BENCHMARKS = (
             "review-paint": "`santiago review` of a plan of 2,000 stories: first paint / a bare Textual tree of the same rows, median of 5",
             "review-key": "`santiago review`: from a key to its repaint, 95th percentile",
             "watch-memory": "memory of `santiago watch` after 100,000 more events / before",
+        },
+    ),
+    Measurement(
+        command="./dev bench report", paths=(*_packages("app contract report web"), "tests/web/reports.py", "benchmarks/bench_report.py"),
+        rows={
+            "report-size": "`santiago report` of 500 stories and 625 attempts: size of the file",
+            "report-open": "opening that file in Chromium until its first paint / an empty page, median of 15 pairs",
         },
     ),
     Measurement(

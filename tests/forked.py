@@ -110,7 +110,7 @@ def preload() -> None:
     from santiago.contract.result import Result, Session
     from tests.commands import every_command
 
-    for name in ("app.auditing", "cli.view.shown_errors"):
+    for name in ("app.git_audit", "app.auditing", "cli.view.shown_errors"):
         import_module(f"santiago.{name}")
     for _, command in every_command():
         if place := getattr(command.callback, "body", ""):

@@ -36,3 +36,15 @@ def test_an_agent_is_told_the_context_of_its_story_and_what_is_cut(tmp_path: Pat
     assert "Ships." not in prompt
     assert "Cut for length, and to be read in the document where it matters: Notes (line 15)" in prompt
     assert len(prompt) < 8000
+
+
+def test_an_agent_is_told_what_the_checks_are_for(tmp_path: Path) -> None:
+    said = {}
+    for task in ("", "tests_only", "proposes"):
+        packet = packet_in(tmp_path, tmp_path, commands=("make",), **({task: True} if task else {}))
+        said[task] = next(line for line in render(packet).splitlines() if "must pass" in line)
+    assert said == {
+        "": "All of these must pass:",
+        "tests_only": "These run the tests, and must pass once the story is implemented:",
+        "proposes": "These judge the work, and must pass once the story is carried out:",
+    }

@@ -194,7 +194,7 @@ def test_tools_that_an_agent_was_not_allowed_are_named(name: str) -> None:
         ("connection refused", 1, Reason.AGENT_EXIT_NONZERO, None),
     ],
 )
-def test_a_bare_program_that_fails_on_a_rate_limit_is_one_to_wait_for(
+def test_a_rate_limit_of_a_bare_program_is_awaited(
     says: str, code: int, reason: Reason | None, wait: int | None
 ) -> None:
     """By its last lines and its exit code only; what it used is unknown, and not nothing."""

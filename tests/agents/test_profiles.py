@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from santiago.agent import stream
 from santiago.agent.catalog import MOST_BYTES, Catalog, availability, expanded, installation
-from santiago.agent.profile import Fault, Needs, Profile, Rule, SignIn, Start, Stop, parse
+from santiago.agent.profile import FOR_ANY, Fault, Needs, Profile, Rule, SignIn, Start, Stop, parse
 from santiago.agent.ralph_fresh import cleared
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import MEANINGS, Reason
@@ -23,7 +24,7 @@ from tests.agents.streams import ending, read
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "agents.md").read_text("utf-8")
 NAMES = Catalog().names()
-PROGRAMS = [name for name in NAMES if name != "command"]
+PROGRAMS = [name for name in NAMES if name not in FOR_ANY]
 HEAD = 'name = "x"\nstart.argv = ["x"]\n'
 
 
@@ -164,9 +165,7 @@ def test_a_file_that_is_no_profile_is_one_error_with_its_name(tmp_path: Path, co
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "loop", "nowhere"])
-def test_what_is_no_file_in_a_profiles_place_is_one_error_with_its_name_and_is_passed_over(
-    tmp_path: Path, kind: str
-) -> None:
+def test_what_is_no_file_in_a_profiles_place_is_one_error_and_is_passed_over(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "mine.toml"
     makes: dict[str, Callable[[], object]] = {
         "folder": path.mkdir,
@@ -183,9 +182,7 @@ def test_what_is_no_file_in_a_profiles_place_is_one_error_with_its_name_and_is_p
     assert "mine" not in [one.profile.name for one in catalog.availabilities({})]
 
 
-def test_a_program_that_lies_open_in_a_home_folder_shows_nothing_else_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_open_in_a_home_folder_shows_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     assert installation(str(tmp_path / "agent.py")) == (str(tmp_path / "agent.py"),)
     assert installation("/home/somebody/agent.py") == ("/home/somebody/agent.py",)
@@ -327,3 +324,10 @@ def test_the_readme_leads_to_the_page() -> None:
 )
 def test_a_slip_in_the_example_would_be_noticed(change: Callable[[str], str]) -> None:
     wrong(change(example("## Your own agent", "toml")))
+
+
+def test_an_expression_looks_only_at_the_beginning_of_a_long_text() -> None:
+    rule = {"text": re.compile("overloaded")}
+    assert stream.fits({"text": "x" * (stream.MOST_SEARCHED - 10) + "overloaded"}, rule)
+    assert not stream.fits({"text": "x" * (stream.MOST_SEARCHED - 9) + "overloaded"}, rule)
+    assert not stream.fits({"text": None}, rule)

@@ -87,7 +87,7 @@ def writing(server: ProcessServer, tmp_path: Path) -> Callable[[str, str], Agent
 
 
 @ADAPTERS
-def test_the_file_of_a_proposing_agent_is_its_endings_detail(
+def test_a_proposals_file_is_its_detail(
     adapter: str, writing: Callable[[str, str], AgentBackend], packet: Packet
 ) -> None:
     """acceptance 31."""
@@ -101,9 +101,7 @@ def test_the_file_of_a_proposing_agent_is_its_endings_detail(
 
 
 @ADAPTERS
-def test_a_plan_that_is_too_long_is_cut_and_known_to_be(
-    adapter: str, writing: Callable[[str, str], AgentBackend], packet: Packet
-) -> None:
+def test_a_plan_too_long_is_cut(adapter: str, writing: Callable[[str, str], AgentBackend], packet: Packet) -> None:
     long = json.dumps({**PLAN, "objective": "x" * 900_000})
     ending = writing(adapter, long).attempt(packet, Never())
     assert ending.detail is not None
@@ -136,9 +134,7 @@ def test_what_it_wrote_is_read_once_and_gone_afterwards(server: ProcessServer, p
 
 
 @pytest.mark.parametrize("before", [0, LONGEST_DETAIL - 10, LONGEST_DETAIL + 5])
-def test_secrets_in_a_plan_are_redacted_also_where_it_is_cut(
-    server: ProcessServer, packet: Packet, tmp_path: Path, before: int
-) -> None:
+def test_secrets_in_a_plan_are_redacted(server: ProcessServer, packet: Packet, tmp_path: Path, before: int) -> None:
     script = WRITES % f"'x' * {before} + ' {SECRET} end'"
     detail = program(server, tmp_path, script).attempt(packet, Never()).detail
     assert detail is not None
@@ -150,9 +146,7 @@ def test_secrets_in_a_plan_are_redacted_also_where_it_is_cut(
     "left",
     ["open(path + 2 * 'x', 'w').close(); os.symlink(path + 2 * 'x', path)", "os.mkfifo(path)", "os.mkdir(path)"],
 )
-def test_a_link_or_a_pipe_in_place_of_the_plan_is_none(
-    server: ProcessServer, packet: Packet, tmp_path: Path, left: str
-) -> None:
+def test_a_link_or_a_pipe_is_no_plan(server: ProcessServer, packet: Packet, tmp_path: Path, left: str) -> None:
     agent = program(server, tmp_path, f"import os; path = os.environ['SANTIAGO_DETAIL']; {left}")
     assert agent.attempt(packet, Never()).detail is None
 

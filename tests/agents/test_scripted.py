@@ -105,9 +105,7 @@ def test_a_playbook_may_hold_everything_that_it_can() -> None:
     assert [list(book) for book in books] == [["1", "R2", "R3"], ["R2"], ["R3"], ["plan"]]
 
 
-def test_an_attempt_that_writes_tests_plays_moves_of_its_own_and_the_others_begin_with_the_first(
-    packet: Packet,
-) -> None:
+def test_an_attempt_that_writes_tests_plays_its_own_moves_and_the_others_begin_with_the_first(packet: Packet) -> None:
     player = Scripted({"S1": [{"say": "work"}, {"say": "again"}]}, {"S1": [{"say": "tests"}]})
     packets = (
         replace(packet, tests_only=True),

@@ -71,9 +71,7 @@ def started(server: ProcessServer, place: Path, prompt: str, way: str, more: str
     return backend.attempt(packet, Never())
 
 
-def test_everything_reaches_the_program_and_what_it_leaves_is_read_or_removed(
-    server: ProcessServer, tmp_path: Path
-) -> None:
+def test_all_reaches_the_program_and_what_it_leaves_is_read_or_removed(server: ProcessServer, tmp_path: Path) -> None:
     end = started(server, tmp_path, "Do {folder}.\n", "stdin", "", "m1")
     told = json.loads(end.message)
     assert told["stdin"] == "Do {folder}.\n"
@@ -84,9 +82,7 @@ def test_everything_reaches_the_program_and_what_it_leaves_is_read_or_removed(
 
 
 @pytest.mark.parametrize("long", [False, True])
-def test_a_prompt_that_is_too_long_for_an_argument_is_pointed_to(
-    server: ProcessServer, tmp_path: Path, long: bool
-) -> None:
+def test_a_prompt_too_long_for_an_argument_is_pointed_to(server: ProcessServer, tmp_path: Path, long: bool) -> None:
     prompt = "Take {side}. " + "x" * (MOST_ARGUMENT if long else 10)
     end = started(server, tmp_path, prompt, "argument", ', "{prompt}"', None)
     told = json.loads(end.message)

@@ -24,9 +24,7 @@ def planned(root: Path, name: str) -> Path:
 
 
 @each("what", ["pipe", "folder", "far too large", "too deep", "half"])
-def test_planning_again_takes_the_newest_run_that_has_not_begun_and_passes_over_one_whose_input_is_none(
-    tmp_path: Path, what: str
-) -> None:
+def test_planning_again_takes_the_newest_run_that_has_not_begun_and_has_an_input(tmp_path: Path, what: str) -> None:
     planned(tmp_path, "r_0")
     older = planned(tmp_path, "r_1")
     (planned(tmp_path, "r_3") / "progress.ndjson").touch()
@@ -47,9 +45,7 @@ def test_planning_again_takes_the_newest_run_that_has_not_begun_and_passes_over_
     assert unstarted_run(tmp_path, "other.md") is None
 
 
-def test_a_file_that_grows_beyond_the_limit_while_it_is_read_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_outgrows_the_limit_while_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "record.json"
     file.write_bytes(b"12345")
     handle, real = os.open(tmp_path, os.O_RDONLY), os.read

@@ -20,9 +20,7 @@ from tests.util.each import each
 ANSWER = Letter(kind="answer", subject="Q1", answer="approve", text="go on", actor="ann")
 
 
-def test_a_request_is_collected_as_it_was_dropped_and_a_second_answer_is_told_also_after_the_first_was_taken(
-    tmp_path: Path,
-) -> None:
+def test_a_request_is_collected_as_dropped_and_a_second_answer_told_after_the_first_was_taken(tmp_path: Path) -> None:
     inbox, other = Inbox(tmp_path), Letter(kind="answer", subject="Q1", answer="stop")
     assert inbox.collect() == []
     assert inbox.drop(ANSWER)
@@ -84,9 +82,7 @@ def test_a_question_of_any_name_finds_its_file_and_stays_inside_the_inbox(tmp_pa
         ("whatever.txt", b"hello"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_understood_is_reported_and_put_away_and_stops_nobody_else(
-    tmp_path: Path, name: str, content: bytes
-) -> None:
+def test_what_cannot_be_understood_is_reported_and_put_away(tmp_path: Path, name: str, content: bytes) -> None:
     inbox = Inbox(tmp_path)
     inbox.drop(Letter(kind="answer", subject="Q7", answer="approve"))
     (tmp_path / "inbox" / name).write_bytes(content)
@@ -110,9 +106,7 @@ def test_what_cannot_be_understood_is_reported_and_put_away_and_stops_nobody_els
         ("change-S2-1", '{"kind": "change", "subject": "S2", "text": "in French"}', ""),
     ],
 )
-def test_a_request_needs_only_what_it_is_about_and_what_is_wrong_is_said_by_field(
-    tmp_path: Path, name: str, content: str, fault: str
-) -> None:
+def test_a_request_needs_its_subject_faults_name_the_field(tmp_path: Path, name: str, content: str, fault: str) -> None:
     (tmp_path / "inbox").mkdir()
     (tmp_path / f"inbox/{name}.json").write_text(content)
     (found,) = Inbox(tmp_path).collect()

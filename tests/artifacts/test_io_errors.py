@@ -121,9 +121,7 @@ def test_after_any_failing_call_the_same_command_finishes_and_nothing_recorded_i
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.ENOSPC])
 @pytest.mark.parametrize("forever", [False, True])
-def test_errors_while_a_torn_tail_is_repaired_lose_no_byte_and_the_next_start_repairs(
-    folder: Path, number: int, forever: bool
-) -> None:
+def test_errors_at_the_repair_of_a_torn_tail_lose_no_byte(folder: Path, number: int, forever: bool) -> None:
     work(folder, [])
     whole = (folder / "progress.ndjson").read_bytes()
     (folder / "result.json").unlink()

@@ -53,9 +53,7 @@ def test_of_forty_that_start_at_once_exactly_one_wins_and_all_others_name_it(tmp
     )
 
 
-def test_a_held_lock_is_refused_as_something_that_passes_and_a_holder_that_was_killed_blocks_nobody(
-    tmp_path: Path,
-) -> None:
+def test_a_held_lock_is_refused_as_something_that_passes_and_a_killed_holder_blocks_nobody(tmp_path: Path) -> None:
     out, into = os.pipe()
     child = os.fork()
     if child == 0:
@@ -103,9 +101,7 @@ def test_a_program_that_was_started_under_the_lock_does_not_keep_it(tmp_path: Pa
         child.kill()
 
 
-def test_a_lock_file_that_was_deleted_and_made_again_guards_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lock_file_that_was_made_again_guards_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import fcntl
 
     real = fcntl.flock

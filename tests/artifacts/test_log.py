@@ -69,9 +69,7 @@ def refusal(path: Path) -> SantiagoError:
 # What a line is
 
 
-def test_a_line_is_ascii_with_the_promised_keys_in_order_and_a_hash_over_the_one_before_and_all_before_it(
-    path: Path,
-) -> None:
+def test_a_line_is_ascii_with_the_promised_keys_in_order_and_a_hash_over_all_before_it(path: Path) -> None:
     raw, prev = write_log(path, 9), "0" * 32
     assert list(read_log(path)) == events(9)
     assert raw.isascii()
@@ -118,9 +116,7 @@ def test_a_line_that_the_schema_refuses_is_refused_also_with_a_good_chain() -> N
 
 
 @pytest.mark.usefixtures("parser")
-def test_tables_and_letters_of_every_plane_are_read_as_they_were_written_and_half_a_pair_spoils_nothing(
-    path: Path,
-) -> None:
+def test_tables_and_letters_of_every_plane_are_read_back_and_half_a_pair_spoils_nothing(path: Path) -> None:
     rows = [["R1#1", "tests/test_a.py::test_x", "failed", "passed"], ["R1#2", "", "", ""]]
     text = "half \ud800 pair, whole \U0001f600 \uffff"
     Log.open(path, utc).append([CREATED, event(2, EventKind.NOTE, text=text, criteria=rows)])
@@ -217,9 +213,7 @@ def test_a_changed_line_in_the_middle_is_refused_with_its_number_and_nothing_cha
     ],
 )
 @pytest.mark.usefixtures("parser")
-def test_a_forged_line_with_a_good_hash_is_refused_and_never_cut(
-    tmp_path: Path, changes: dict[str, Any], words: str
-) -> None:
+def test_a_forged_line_with_a_good_hash_is_refused_not_cut(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
     path = tmp_path / "progress.ndjson"
     path.write_bytes(forged(changes))
     error = refusal(path)
@@ -357,9 +351,7 @@ def test_a_log_that_was_replaced_removed_or_cut_under_a_running_run_stops_it(tmp
     assert (caught.value.kind, caught.value.reason) == (Kind.BLOCKED, Reason.ARTIFACT_CORRUPT)
 
 
-def test_a_batch_is_one_write_and_light_events_wait_for_the_next_sync(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_batch_is_one_write_and_light_events_wait_for_a_sync(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = Log.open(path, utc)
     log.append([CREATED])
     calls = calls_of(monkeypatch, "write", "fdatasync", "fsync")

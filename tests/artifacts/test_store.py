@@ -58,9 +58,7 @@ def result(message: str, head: LogHead | None) -> Result:
 # Frozen
 
 
-def test_plan_and_input_are_frozen_with_the_digests_that_stand_in_the_log_whatever_was_planned_before(
-    tmp_path: Path,
-) -> None:
+def test_plan_and_input_are_frozen_with_the_digests_of_the_log_whatever_was_planned_before(tmp_path: Path) -> None:
     earlier = file_store(tmp_path)
     earlier.freeze(INPUT, plan_of(S1=""))
     earlier.put_result(result("no plan", None))
@@ -99,9 +97,7 @@ def test_a_frozen_file_that_was_edited_after_the_run_began_is_refused(tmp_path: 
 # Resuming
 
 
-def test_a_start_hands_over_every_event_continues_after_the_last_and_removes_what_was_being_written_at_a_crash(
-    tmp_path: Path,
-) -> None:
+def test_a_start_hands_over_every_event_goes_on_after_the_last_and_removes_what_a_crash_left(tmp_path: Path) -> None:
     begun(tmp_path).close()
     (tmp_path / ".result.json.tmp").write_bytes(b"{")
     (tmp_path / "attempts" / "S1" / ".critique.md.tmp").write_bytes(b"half")
@@ -183,9 +179,7 @@ def test_a_path_that_could_leave_the_out_dir_is_never_used(tmp_path: Path, path:
 
 
 @each("place", ["attempts/S1", "attempts/S1/1", "attempts/S1/1/outcome.json"])
-def test_a_planted_link_is_refused_for_reading_and_writing_and_its_target_stays_as_it_was(
-    tmp_path: Path, place: str
-) -> None:
+def test_a_planted_link_is_refused_to_read_and_write_and_its_target_is_untouched(tmp_path: Path, place: str) -> None:
     store = begun(tmp_path / "out")
     outside = tmp_path / "outside"
     (outside / "1").mkdir(parents=True)
@@ -247,7 +241,7 @@ def test_a_file_that_cannot_be_replaced_stays_as_it_was(tmp_path: Path, half: bo
     assert not list(tmp_path.rglob(".*.tmp"))
 
 
-def test_a_file_is_on_disk_before_it_takes_its_name_and_its_name_before_anybody_is_told(
+def test_a_file_is_on_disk_before_its_name_and_that_before_anybody_knows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = begun(tmp_path)
@@ -267,9 +261,7 @@ def _kind(handle: int) -> str:
 # Costs
 
 
-def test_evidence_costs_four_syncs_a_batch_of_events_one_a_note_none_until_something_names_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_evidence_costs_four_syncs_a_batch_one_a_note_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is lost: a commit that names an event which a power cut took would make the log look cut."""
     store = begun(tmp_path)
     calls = calls_of(monkeypatch, "fsync", "fdatasync")
@@ -294,9 +286,7 @@ def test_evidence_costs_four_syncs_a_batch_of_events_one_a_note_none_until_somet
 # Secrets
 
 
-def test_no_secret_reaches_a_file_or_the_log_json_stays_json_and_what_is_clean_is_not_searched_again(
-    tmp_path: Path,
-) -> None:
+def test_no_secret_reaches_a_file_or_the_log_json_stays_json_and_clean_text_is_searched_once(tmp_path: Path) -> None:
     store = begun(tmp_path, SECRET)
     spread = {"head": "-----BEGIN PRIVATE KEY----- abc", "tail": "def -----END PRIVATE KEY-----", "said": f"<{SECRET}>"}
     store.put("evidence/notes.json", json.dumps(spread).encode())
@@ -314,9 +304,7 @@ def test_no_secret_reaches_a_file_or_the_log_json_stays_json_and_what_is_clean_i
 # Preflight
 
 
-def test_too_little_room_or_a_file_for_an_out_dir_is_said_before_anything_starts_and_a_missing_one_is_made(
-    tmp_path: Path,
-) -> None:
+def test_too_little_room_or_a_file_for_an_out_dir_is_said_at_first_and_a_missing_one_is_made(tmp_path: Path) -> None:
     with pytest.raises(SantiagoError, match="nothing was started") as caught:
         writable_folders.check(tmp_path, least_free=1 << 62)
     assert caught.value.kind is Kind.TRANSIENT

@@ -27,9 +27,7 @@ def watch(out: Path) -> Iterator[Watch]:
         yield watch
 
 
-def test_a_new_log_has_its_name_on_disk_and_light_events_are_on_disk_after_a_sync_and_after_the_end(
-    out: Path, watch: Watch
-) -> None:
+def test_a_new_log_has_its_name_on_disk_and_light_events_after_a_sync_and_the_end(out: Path, watch: Watch) -> None:
     log = Log.open(out / LOG, utc)
     assert watch.lasting(LOG)
     log.append([event(1, EventKind.RUN_CREATED, log=1)])
@@ -41,9 +39,7 @@ def test_a_new_log_has_its_name_on_disk_and_light_events_are_on_disk_after_a_syn
 
 
 @pytest.mark.parametrize("count", [0, 3])
-def test_a_torn_end_is_on_disk_beside_the_log_before_it_is_cut_off_and_the_cut_is_on_disk(
-    out: Path, watch: Watch, count: int
-) -> None:
+def test_a_torn_end_is_on_disk_beside_the_log_before_the_cut_which_is_too(out: Path, watch: Watch, count: int) -> None:
     end = len(write_log(out / LOG, count)) if count else 0
     with (out / LOG).open("ab") as file:
         file.write(b'{"seq":')
@@ -53,18 +49,14 @@ def test_a_torn_end_is_on_disk_beside_the_log_before_it_is_cut_off_and_the_cut_i
     assert watch.lasting(LOG)
 
 
-def test_the_end_of_a_log_is_written_to_disk_again_when_it_is_opened(
-    out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_end_of_a_log_is_written_to_disk_again_at_its_opening(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     raw, calls = write_log(out / LOG, 3), calls_of(monkeypatch, "pwrite", "fdatasync")
     Log.open(out / LOG, utc)
     assert calls == ["pwrite", "fdatasync"]
     assert (out / LOG).read_bytes() == raw
 
 
-def test_the_first_letter_of_a_person_is_on_disk_when_it_is_dropped_and_so_is_that_it_was_heard(
-    out: Path, watch: Watch
-) -> None:
+def test_a_persons_first_letter_is_on_disk_when_dropped_and_so_is_that_it_was_heard(out: Path, watch: Watch) -> None:
     inbox = Inbox(out)
     assert inbox.drop(Letter(kind="stop"))
     assert watch.lasting("inbox/stop.json")

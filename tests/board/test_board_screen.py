@@ -116,9 +116,7 @@ def test_move_asks_for_what_the_queue_needs(desk: Desk) -> None:
         assert (found.evidence_links, found.phase) == ("log", "evidence_collected")
 
 
-def test_a_planner_accepts_by_key_what_the_done_gate_lets_through(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_planner_accepts_by_key_what_the_done_gate_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The board in the TUI, board lines 22 and 52: a accepts after a word, and says what is missing where something is."""
     shell = shells.Desk(tmp_path)
     monkeypatch.setattr(by_hand, "sys", SimpleNamespace(executable=program()))
@@ -170,9 +168,7 @@ def test_nothing_is_painted_on_a_board_that_is_being_left(desk: Desk) -> None:
     assert screen.told == ("", "")
 
 
-def test_what_somebody_else_holds_is_not_moved_and_no_secret_is_typed_onto_the_board(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_others_hold_is_not_moved_and_no_secret_is_typed_in(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """The board in the TUI keeps the rules of the command line: it is said in the window, and nothing is kept."""
     monkeypatch.setenv("API_TOKEN", "sk-9f8e7d6c5b4a3210ffee")
     desk.add(card("T1"), card("T2"))
@@ -267,7 +263,7 @@ def test_the_help_names_every_key_with_its_command_which_exists_with_its_options
         assert set(re.findall(r"--[a-z-]+", key.command)) <= known
 
 
-def test_without_a_terminal_the_board_is_a_list_or_data(
+def test_without_a_terminal_it_is_a_list(
     desk: Desk, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Fourteen fields in their order, and what they mean now; what has to be decided, and by whom."""

@@ -82,9 +82,7 @@ def test_work_that_is_not_new_is_refused_and_uses_no_attempt(tmp_path: Path) -> 
     assert desk.ok("queue", "verify", "FIX") == "PASS:FIX:planner-review\n"
 
 
-def test_a_ticket_without_a_check_stays_with_its_person_who_names_one_and_nobody_else_has_it_judged(
-    tmp_path: Path,
-) -> None:
+def test_a_ticket_without_a_check_stays_with_its_person_and_nobody_else_has_it_judged(tmp_path: Path) -> None:
     """Board lines 17 and 29: what is missing is named with its command; who says that they are another is refused."""
     desk = alone(tmp_path)
     desk.add("FIX")

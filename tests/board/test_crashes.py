@@ -84,9 +84,7 @@ def standing(store: Store) -> tuple[list[Card], int]:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_death_at_any_statement_leaves_the_board_before_or_after_the_command(
-    board: Board, tmp_path: Path, command: str
-) -> None:
+def test_a_death_at_any_statement_leaves_the_board_whole(board: Board, tmp_path: Path, command: str) -> None:
     """board line 77: what a killed process leaves is its files, as they are at that moment."""
     before, left = standing(board.store), list[Path]()
 

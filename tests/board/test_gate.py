@@ -70,9 +70,7 @@ def test_work_with_a_record_of_its_own_passes_and_without_one_or_with_anothers_d
         ({"digest": "0" * 64}, "was changed since santiago wrote it"),
     ],
 )
-def test_evidence_that_shows_nothing_of_this_work_is_refused(
-    opened: BoardHandle, how: dict[str, Any], said: str
-) -> None:
+def test_evidence_of_other_work_is_refused(opened: BoardHandle, how: dict[str, Any], said: str) -> None:
     """Board line 54: forged, failed, of a dry run, of another attempt or commit, or edited."""
     (found,) = lacks(opened, reviewed(opened, "T", **how))
     assert said in found

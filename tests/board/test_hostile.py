@@ -133,9 +133,7 @@ def test_who_only_looks_sees_the_board_also_on_a_full_disk(desk: Desk, monkeypat
     monkeypatch.undo()  # the board is closed after this
 
 
-def test_a_board_of_a_newer_version_is_left_alone_and_one_of_an_earlier_gets_the_tables_that_it_lacks(
-    desk: Desk,
-) -> None:
+def test_a_board_of_a_newer_version_is_left_alone_and_an_earlier_one_gets_the_tables_it_lacks(desk: Desk) -> None:
     """Board line 3: nothing is written into a store whose form is not known; tickets of an earlier one stay, and can be claimed."""
     desk.store.close()
     with closing(sqlite3.connect(desk.place.store)) as connection:
@@ -172,9 +170,7 @@ def test_a_ticket_of_the_same_name_is_not_taken_for_a_story(tmp_path: Path) -> N
     assert (request.queue, request.note) == ("blocked", "there is a ticket REQ.S1 already")
 
 
-def test_a_program_of_a_run_cannot_decide_about_the_tickets_of_that_run(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_of_a_run_cannot_decide_about_its_tickets(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Against accidents: tickets of other runs are not concerned."""
     for name, run in (("MINE", "r1"), ("OTHER", "r2")):
         desk.add(card(name, run=run))

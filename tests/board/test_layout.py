@@ -60,9 +60,7 @@ def test_worktrees_share_the_board_of_their_repository_and_attempts_do_not_reach
         opened(main, SANTIAGO_STORY="S1")
 
 
-def test_the_first_command_lays_the_board_out_and_a_project_is_on_it_after_init_or_a_first_ticket(
-    tmp_path: Path,
-) -> None:
+def test_the_first_command_lays_the_board_out_a_project_is_on_it_after_init_or_a_first_ticket(tmp_path: Path) -> None:
     """board line 11: later commands make only what is missing."""
     folder = project(tmp_path / "p")
     opened(folder).close()
@@ -121,9 +119,7 @@ def test_asking_whether_a_plain_project_is_on_the_board_loads_no_database(tmp_pa
     assert done.stdout.split() == ["False", "False"]
 
 
-def test_a_folder_that_cannot_be_written_is_transient_nothing_is_made_and_nothing_goes_through_a_link(
-    tmp_path: Path,
-) -> None:
+def test_a_folder_that_cannot_be_written_is_transient_and_nothing_goes_through_a_link(tmp_path: Path) -> None:
     """board line 11: here a file stands where the folder belongs, which stops root as well; test_deaths has the full disk."""
     folder = project(tmp_path / "p")
     (folder / ".santiago").mkdir()
@@ -176,9 +172,7 @@ def mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
     return mounted
 
 
-def test_a_network_file_system_is_refused_and_any_other_is_taken(
-    tmp_path: Path, mounted: Callable[[str], None]
-) -> None:
+def test_a_network_file_system_is_refused_any_other_is_taken(tmp_path: Path, mounted: Callable[[str], None]) -> None:
     """board line 74: also a type that nobody knows."""
     for kind in ("nfs4", "cifs", "9p", "fuse.sshfs"):
         folder = project(tmp_path / kind)

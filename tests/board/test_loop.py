@@ -122,9 +122,7 @@ def test_the_end_says_on_which_branch_the_work_is_and_what_no_test_proves(finish
     assert (said["not_proven"], said["branches"]) == (["REQ.S1"], ["santiago/REQ"])
 
 
-def test_one_claim_is_one_attempt_with_its_own_evidence_and_the_second_knows_what_the_first_did_wrong(
-    finished: Desk,
-) -> None:
+def test_one_claim_is_one_attempt_with_its_evidence_and_the_second_knows_the_firsts_mistake(finished: Desk) -> None:
     """Board lines 4, 7 and 42: count and budget are the story's; the critique is carried over, in short in the note, in full in the prompt."""
     run = finished.run("REQ")
     begun = [one for one in finished.events("REQ.S1") if one.event is BoardEvent.TICKET_CLAIMED]
@@ -358,9 +356,7 @@ def test_a_ticket_put_into_a_workers_queue_is_one_story_whatever_its_source(tmp_
     assert (desk.card("SMALL").queue, desk.card("SMALL").story) == ("done", "S1")
 
 
-def test_a_request_that_lacks_something_is_blocked_and_given_to_no_worker(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_request_that_lacks_something_is_blocked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Board lines 39 and 43: its stories are done, so there is no work to send back."""
     desk = Desk(tmp_path).requested()
     for name, value in desk.env.items():

@@ -45,9 +45,7 @@ Every response ends with one block titled `다음 실행 프롬프트`, with a s
 
 
 @pytest.mark.parametrize(("cards", "backlog", "expected"), ORDER)
-def test_the_target_follows_the_order_of_the_protocol(
-    cards: list[Card], backlog: int, expected: tuple[str, str]
-) -> None:
+def test_the_target_follows_the_protocols_order(cards: list[Card], backlog: int, expected: tuple[str, str]) -> None:
     """Board line 68."""
     target = target_of(judge(cards, backlog))
     assert (target.target, target.queue) == expected
@@ -117,9 +115,7 @@ def test_a_board_on_which_nothing_moves_does_not_say_that_work_goes_on(tmp_path:
     assert "Find out why “Send a receipt” is stuck" in text
 
 
-def test_a_decision_is_asked_for_by_its_title_and_one_that_only_names_a_document_or_a_priority_says_nothing(
-    tmp_path: Path,
-) -> None:
+def test_a_decision_is_asked_for_by_its_title_unless_that_only_names_a_document_or_priority(tmp_path: Path) -> None:
     """Board line 68."""
     text = told([card("T1", "planner-inbox", title="Carry out the plan auth", source="plan:auth")], tmp_path)
     assert "Plan the next piece of work: split it" in text
@@ -195,9 +191,7 @@ def test_the_contract_names_language_and_headings(tmp_path: Path) -> None:
         ("language: tlh\n", "", "en", True),
     ],
 )
-def test_the_setting_then_the_contract_then_english(
-    text: str, setting: str, language: str, warned: bool, tmp_path: Path
-) -> None:
+def test_setting_contract_english(text: str, setting: str, language: str, warned: bool, tmp_path: Path) -> None:
     """Board line 70: an unknown language is English, with a warning."""
     contract(tmp_path, text)
     found = board_telling.read(tmp_path, setting)

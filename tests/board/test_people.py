@@ -169,9 +169,7 @@ def test_the_owner_of_the_repository_decides_and_accepts_at_a_terminal_under_the
     assert people.card("T1").archived_by == "ann"
 
 
-def test_who_does_not_own_the_repository_decides_nothing_in_their_own_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_whoever_does_not_own_the_repository_decides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Board line 52."""
     monkeypatch.setenv("USER", "ann")
     monkeypatch.delenv("SANTIAGO_ACTOR", raising=False)
@@ -192,9 +190,7 @@ STATES = {
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_at_80x24_the_screen_opens_where_a_decision_is_needed_and_says_how_the_board_stands(
-    state: str, desk: boards.Desk
-) -> None:
+def test_at_80x24_the_screen_opens_where_a_decision_is_needed(state: str, desk: boards.Desk) -> None:
     """A board on which nothing moves is STUCK, though the loop's own word for it is CONTINUE."""
     cards: tuple[Card, ...] = STATES[state]
     desk.keep(*cards)

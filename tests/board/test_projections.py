@@ -138,9 +138,7 @@ def test_a_file_rests_ten_times_as_long_as_it_took_to_write(monkeypatch: pytest.
     assert tsv_projections._wait((5000.0, 10 * 0.5)) == 0
 
 
-def test_a_busy_board_of_many_tickets_writes_its_large_file_seldom(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_busy_board_of_many_tickets_seldom_writes_its_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """board lines 15 and 33: two processes share the times, so that one does not write what the other has just written."""
     monkeypatch.setattr(tsv_projections, "LEAST_S", 30.0)  # no timer of their own within this test
     one, other = opened(folder), opened(folder)
@@ -222,9 +220,7 @@ def test_an_edit_of_a_file_that_was_never_written_is_seen_too(folder: Path) -> N
     assert "queues/blocked.tsv was changed" in "".join(board.notices)
 
 
-def test_a_link_in_a_files_place_is_left_alone_and_a_file_that_was_deleted_comes_back(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_a_link_in_a_files_place_is_left_alone_and_a_deleted_file_comes_back(folder: Path, tmp_path: Path) -> None:
     """board line 14: and what it leads to is not written."""
     with opened(folder) as board:
         board.board.add(ticket("T-1"), "me")

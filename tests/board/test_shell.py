@@ -126,9 +126,7 @@ def test_a_spent_ticket_is_escalated_at_the_claim_and_decided_by_a_planner(desk:
     assert "RECONCILED_QUEUE:planner-inbox:1" in said
 
 
-def test_evidence_is_split_by_all_three_separators_looked_at_when_it_is_handed_over_and_can_be_replaced(
-    tmp_path: Path,
-) -> None:
+def test_evidence_is_split_by_three_separators_looked_at_at_once_and_can_be_replaced(tmp_path: Path) -> None:
     """Board lines 23 and 24: what leads nowhere is named and nothing changes; what is lost later is replaced by other files."""
     desk = Desk(tmp_path)
     desk.add("LINKED")

@@ -101,9 +101,7 @@ def test_three_exhausted_tickets_pile_up_or_one_of_the_highest_priority_that_nob
 
 
 @pytest.mark.parametrize(("cards", "stuck"), STUCK)
-def test_where_nothing_can_be_worked_on_it_is_not_said_that_work_goes_on(
-    cards: list[Card], stuck: bool, desk: Desk
-) -> None:
+def test_where_nothing_can_be_worked_on_no_work_is_announced(cards: list[Card], stuck: bool, desk: Desk) -> None:
     """Board lines 45 and 49: neither does a request that waits for them; no need to read every ticket for it."""
     verdict = judge(cards, 0)
     assert (verdict.status, verdict.stuck) == ("CONTINUE", stuck)

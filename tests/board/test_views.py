@@ -39,9 +39,7 @@ def test_triage_of_the_whole_board(desk: Desk, capsys: pytest.CaptureFixture[str
     assert [row["id"] for row in json.loads(capsys.readouterr().out)] == ["T99", "T0"]
 
 
-def test_the_loops_status_is_told_and_is_the_exit_code_with_plans_taken_in_before(
-    desk: Desk, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_loops_status_is_its_exit_code_with_plans_taken_in(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """Board lines 44 to 46: plans that cannot be taken in are named, and keep the loop from being done."""
     assert ran(queue.commands["loop-status"]) == 0
     assert "LOOP_STATUS:STOP_DONE" in capsys.readouterr().out
@@ -233,9 +231,7 @@ def test_no_worker_empties_the_archive(actor: str, desk: Desk) -> None:
         assert board_commands.months(at) == {"2026-10": 1}
 
 
-def test_status_tells_of_the_board(
-    desk: Desk, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_status_has_the_board(desk: Desk, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The board in `status`: alone where there is no run yet, beside the run where there is one; an agent is told of its run alone."""
     assert main(["status"]) == 2, "nobody has used the board yet"
     desk.add(card("T1"))

@@ -41,7 +41,7 @@ def _told(reading: Reading) -> tuple[object, ...]:
 
 
 @given(st.data())
-def test_a_growing_log_tells_the_same_wherever_it_is_cut(
+def test_a_growing_log_cut_anywhere_tells_the_same(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     whole = _bytes(STREAM)
@@ -58,9 +58,7 @@ def test_a_growing_log_tells_the_same_wherever_it_is_cut(
     )  # fmt: skip
 
 
-def test_one_look_reads_a_bounded_piece_and_no_endless_line_and_the_last_counts_when_nobody_writes(
-    tmp_path: Path,
-) -> None:
+def test_one_look_reads_a_bounded_piece_and_no_endless_line_the_last_counts_when_nobody_writes(tmp_path: Path) -> None:
     log = tmp_path / "agent.log"
     line = _bytes([fakes.uses("Read", file_path="x" * 100)])
     log.write_bytes(line * (3 * PIECE // len(line)))
@@ -81,9 +79,7 @@ def test_one_look_reads_a_bounded_piece_and_no_endless_line_and_the_last_counts_
 
 
 @given(st.lists(st.binary(max_size=200), max_size=8))
-def test_whatever_stands_in_a_log_a_look_raises_nothing(
-    tmp_path_factory: pytest.TempPathFactory, pieces: list[bytes]
-) -> None:
+def test_no_log_makes_a_look_raise(tmp_path_factory: pytest.TempPathFactory, pieces: list[bytes]) -> None:
     log = tmp_path_factory.mktemp("log") / "agent.log"
     activity = Activity(log, CLAUDE)
     for piece in pieces:
@@ -197,9 +193,7 @@ def test_figures_are_as_short_as_they_can_be_said_and_a_short_line_calls_both_us
     assert said(Sum(0, 2), Sum(0, 2), brief=True) == ["usage unknown"]
 
 
-def test_a_log_of_more_lines_than_anybody_reads_is_taken_up_at_its_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_longer_than_anybody_reads_is_read_at_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("santiago.agent.activity.MOST_LINES", 1000)
     monkeypatch.setattr("santiago.agent.activity.PIECE", 4096)
     log, steps = tmp_path / "agent.log", _bytes([{"print": {"type": "step_finish", "part": {"tokens": {"input": 5}}}}])

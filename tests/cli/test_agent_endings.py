@@ -146,9 +146,7 @@ def test_an_unknown_model_blocks_and_another_one_can_be_given(place: fakes.Place
         ("run_max_tokens = 180000", 170_000, ["--add-tokens", "200000"]),
     ],
 )
-def test_what_is_used_up_or_too_little_is_what_the_next_command_grants(
-    tmp_path: Path, limits: str, used: int, more: list[str]
-) -> None:
+def test_the_next_command_grants_what_is_used_up(tmp_path: Path, limits: str, used: int, more: list[str]) -> None:
     place = fakes.Place(tmp_path, f"[limits]\n{limits}\n")
     place.sign_in()
     turn = [fakes.begins(), fakes.writes("hello.txt", "helo\n"), fakes.ends(tokens=used)]

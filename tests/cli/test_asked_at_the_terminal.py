@@ -54,9 +54,7 @@ def test_a_run_asks_the_agents_question_and_goes_on_with_the_answer(tmp_path: Pa
 
 
 @each(("does", "code"), [("stop", 0), (signal.SIGINT, 130), (signal.SIGHUP, 143), ("close", 143)])
-def test_whoever_leaves_at_the_question_finds_it_open_in_the_next_start(
-    tmp_path: Path, does: str | signal.Signals, code: int
-) -> None:
+def test_who_leaves_at_a_question_finds_it_open_again(tmp_path: Path, does: str | signal.Signals, code: int) -> None:
     """Promise 3, and issue 25, part 7: a word, Ctrl-C, a signal or a closed terminal loses nothing."""
     repo, person = sits(tmp_path, *RUN)
     person.sees("\n> ")
@@ -81,9 +79,7 @@ def test_whoever_leaves_at_the_question_finds_it_open_in_the_next_start(
 
 
 @each("given", [{"CI": "true"}, {"--no-input": ""}, {"--json": ""}])
-def test_where_nobody_can_be_asked_the_run_ends_on_the_question_as_before(
-    tmp_path: Path, given: dict[str, str]
-) -> None:
+def test_where_nobody_can_be_asked_the_run_ends_on_the_question(tmp_path: Path, given: dict[str, str]) -> None:
     words = [word for word in given if word.startswith("--")]
     repo, person = sits(tmp_path, *RUN, *words, **{name: text for name, text in given.items() if name.isupper()})
     assert person.leaves() == 10
@@ -116,9 +112,7 @@ def test_a_question_that_waits_for_nobody_is_left_to_the_end(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("sandbox", ["off", "auto"])
-def test_the_work_of_a_story_is_tried_in_a_shell_with_its_dependencies_and_nothing_of_it_stays(
-    tmp_path: Path, sandbox: str
-) -> None:
+def test_the_work_of_a_story_is_tried_in_a_shell_and_nothing_of_it_stays(tmp_path: Path, sandbox: str) -> None:
     """Issue 25, part 7. What the person changed there is kept as a patch."""
     repo = greeter.make(tmp_path / "repo")
     (repo / ".git" / "info" / "exclude").write_text("/node_modules\n/.santiago\n")

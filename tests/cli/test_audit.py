@@ -58,7 +58,7 @@ def _audit(copy: Copy, capsys: pytest.CaptureFixture[str]) -> tuple[int, set[str
     return code, {f"{finding['level']} {finding['code']}" for finding in told["findings"]}
 
 
-def test_runs_as_they_were_left_are_clean_and_a_branch_taken_over_is_a_note(
+def test_runs_as_left_are_clean_a_merged_branch_is_a_note(
     copy: Copy, capsys: pytest.CaptureFixture[str], failure: Done
 ) -> None:
     assert _audit(copy, capsys) == (0, set())
@@ -173,9 +173,7 @@ def test_tampering_is_found_and_named(how: str, copy: Copy, capsys: pytest.Captu
     assert f"error {wanted}" in found
 
 
-def test_a_result_of_an_earlier_version_is_compared_as_far_as_it_tells(
-    copy: Copy, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_earlier_versions_result_is_compared_by_what_it_has(copy: Copy, capsys: pytest.CaptureFixture[str]) -> None:
     """An earlier version counted less, and said it in other words; what it says must still follow from the log."""
 
     def told_less(data: dict[str, Any]) -> None:

@@ -123,9 +123,7 @@ def test_a_check_that_the_set_up_brings_or_that_a_story_names_is_no_reason_to_re
     assert (code, "`check.sh`, which checks S1, is not in the last commit" in shown) == (0, True)
 
 
-def test_a_check_behind_a_link_of_the_commit_is_there_and_a_committed_agent_starts_from_the_checkout(
-    repo: Path,
-) -> None:
+def test_a_check_behind_a_committed_link_is_there_and_a_committed_agent_starts_from_the_checkout(repo: Path) -> None:
     (repo / "real").mkdir()
     script(repo / "real" / "check.sh", CHECK)
     (repo / "bin").symlink_to("real")
@@ -140,9 +138,7 @@ def test_a_check_behind_a_link_of_the_commit_is_there_and_a_committed_agent_star
     assert begin(repo, "--verify", CHECK, agent="./own.sh x")[0] == 0
 
 
-def test_an_agent_may_not_lead_out_of_the_checkout_and_one_of_a_subfolder_is_named_without_a_way_back(
-    repo: Path,
-) -> None:
+def test_an_agent_may_not_lead_out_of_the_checkout_one_of_a_subfolder_is_named_without_a_way_back(repo: Path) -> None:
     """A sandbox has only the folders on the way to the program, so `deep/..` would lead nowhere in it."""
     (repo / "santiago.toml").write_text('[agent]\ncommand = ["../agent.sh"]\n')
     refused = santiago("run", "prd.md", "--sandbox", "off", "--verify", CHECK, cwd=repo)
@@ -179,9 +175,7 @@ def test_a_dry_run_of_a_run_that_would_only_fail_again_refuses(repo: Path) -> No
     assert inside("resume", "--dry-run", "--add-attempts", "1", cwd=repo).returncode == 0
 
 
-def test_the_folder_of_the_document_decides_and_one_that_holds_a_run_leads_to_resume(
-    repo: Path, tmp_path: Path
-) -> None:
+def test_the_folder_of_the_document_decides_one_that_holds_a_run_leads_to_resume(repo: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     (other / "prd.md").write_text(PRD)

@@ -152,9 +152,7 @@ def test_when_the_log_cannot_be_written_any_more_no_agent_goes_on_working(repo: 
     ("number", "code", "key"),
     [(signal.SIGTERM, 143, "a second signal"), (signal.SIGINT, 130, "ctrl-c again"), (signal.SIGHUP, 143, "a second signal")],
 )  # fmt: skip
-def test_the_exit_code_and_the_log_say_which_signal_stopped_it(
-    repo: Path, tmp_path: Path, number: int, code: int, key: str
-) -> None:
+def test_exit_code_and_log_name_the_signal(repo: Path, tmp_path: Path, number: int, code: int, key: str) -> None:
     agent = tmp_path / "agent.sh"
     agent.write_text('until test -e "$SANTIAGO_STORY.txt"; do sleep 0.05; done\n')
     with running(repo, agent) as process:
@@ -187,9 +185,7 @@ def test_a_closed_terminal_stops_at_a_safe_boundary_however_often_it_is_said(rep
     assert [one.attempts for one in load(out_dir(repo)).state.stories.values()] == [1, 1]
 
 
-def test_a_run_that_was_told_to_outlive_its_terminal_goes_on_and_strays_do_not_end_it(
-    repo: Path, tmp_path: Path
-) -> None:
+def test_a_run_told_to_outlive_its_terminal_goes_on_and_strays_do_not_end_it(repo: Path, tmp_path: Path) -> None:
     agent = Waiting(tmp_path)
     ignoring = partial(signal.signal, signal.SIGHUP, signal.SIG_IGN)
     with running(repo, agent.script, preexec_fn=ignoring) as process:
@@ -211,9 +207,7 @@ def test_a_quit_stops_at_once_by_name(repo: Path, tmp_path: Path) -> None:
     assert "stopping now" in looks(repo, "log").stdout
 
 
-def test_the_minutes_of_an_attempt_whose_start_was_killed_are_those_of_its_last_sign(
-    repo: Path, tmp_path: Path
-) -> None:
+def test_the_minutes_of_an_attempt_whose_start_was_killed_end_at_its_last_sign(repo: Path, tmp_path: Path) -> None:
     agent = Waiting(tmp_path)
     with running(repo, agent.script) as process:
         agent.await_it()
@@ -300,9 +294,7 @@ def test_settings_in_an_agent_s_work_are_never_read_as_the_user_s(tmp_path: Path
     assert not told.exists()
 
 
-def test_a_set_up_that_breaks_before_integration_blocks_the_story_and_is_no_conflict(
-    repo: Path, tmp_path: Path
-) -> None:
+def test_a_set_up_that_breaks_before_integration_blocks_and_is_no_conflict(repo: Path, tmp_path: Path) -> None:
     """Nothing is lost, and every stop has its name: work that was verified is not blamed for the machine."""
     spoilt, begun, checked = (tmp_path / name for name in ("spoilt", "begun", "checked"))
     files = {

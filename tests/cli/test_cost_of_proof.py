@@ -133,9 +133,7 @@ def fence() -> str:
     return kind
 
 
-def test_build_caches_hold_what_the_user_and_the_base_built_and_never_what_work_built(
-    tmp_path: Path, fence: str
-) -> None:
+def test_build_caches_hold_what_user_and_base_built_and_never_what_work_built(tmp_path: Path, fence: str) -> None:
     """A compiler believes its cache: what the work of one story writes there must not judge anything else."""
     own = tmp_path / "go-build"
     own.mkdir()

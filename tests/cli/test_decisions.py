@@ -127,9 +127,7 @@ def test_a_ref_that_was_cleaned_away_is_not_said_to_be_kept(failed: Failed) -> N
         assert "its ref was removed by `santiago clean`" in shown
 
 
-def test_line_24_what_a_person_does_is_recorded_with_the_name_that_is_given_and_a_bad_one_refused(
-    failed: Failed,
-) -> None:
+def test_line_24_what_a_person_does_is_recorded_with_the_given_name_and_a_bad_one_refused(failed: Failed) -> None:
     before, wrong = failed.log, []
     for words in (
         ("accept", "S1", "--why", "it will do"), ("skip", "S3", "--why", "not now"), ("verify", "S1", "--from", "main"),

@@ -44,9 +44,7 @@ def test_a_cache_folder_that_cannot_be_is_refused_with_the_way_round_it(repo: Pa
     refused(repo, 30, "ENOTDIR", "XDG_CACHE_HOME", env={"XDG_CACHE_HOME": str(tmp_path / "file")})
 
 
-def test_a_full_or_read_only_folder_is_refused_and_the_same_command_works_when_it_is_mended(
-    repo: Path, tmp_path: Path
-) -> None:
+def test_a_full_or_read_only_folder_is_refused_and_the_command_works_once_mended(repo: Path, tmp_path: Path) -> None:
     with mounted(tmp_path / "cache", "size=1m"):
         refused(repo, 20, "MiB are free", "XDG_CACHE_HOME", str(tmp_path / "cache"))
     with mounted(tmp_path / "cache", "size=100m", "nr_inodes=3"):

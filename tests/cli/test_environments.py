@@ -183,7 +183,7 @@ def test_init_writes_what_a_check_was_seen_to_lack(tmp_path: Path) -> None:
         ({"pyproject.toml": "[project]\nname = 'a'\n"}, {"pyproject.toml": "[project]\nname = 'a'\ndependencies = ['b']\n"}, "pip install -q -e ."),
     ],
 )  # fmt: skip
-def test_work_that_asks_for_a_package_is_blocked_at_once_with_the_set_up(
+def test_work_that_asks_for_a_package_is_blocked(
     files: dict[str, str], work: dict[str, str], line: str, tmp_path: Path
 ) -> None:
     repo = shop(

@@ -66,7 +66,7 @@ LINES: list[tuple[str, Callable[[RunState], None] | None, str]] = [
 
 
 @each(("world", "change", "line"), LINES)
-def test_the_first_line_counts_how_each_story_is_shown(
+def test_the_first_line_counts_proofs(
     world: str, change: Callable[[RunState], None] | None, line: str, tmp_path: Path
 ) -> None:
     run = recorded(world, tmp_path)
@@ -126,9 +126,7 @@ def test_the_table_shows_who_adds_the_missing_test_and_what_is_not_proven(tmp_pa
     assert "not proven  on the branch, no test shows it" in last
 
 
-def test_whoever_is_told_of_questions_hears_of_unproven_stories_once_at_the_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unproven_stories_are_told_once_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run, sent = recorded("unproven", tmp_path), []
     notice = Notice(tmp_path, run.run_id, run.out_dir)
     monkeypatch.setattr(notice, "_tell", lambda *words, **_: sent.append(words))

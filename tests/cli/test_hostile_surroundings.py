@@ -21,9 +21,7 @@ COMMANDS = (
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
-def test_a_terminal_that_is_not_utf_8_gets_replacement_letters_and_no_command_ends_as_a_bug(
-    encoding: str, tmp_path: Path
-) -> None:
+def test_a_terminal_without_utf_8_gets_replacement_letters_and_no_bug(encoding: str, tmp_path: Path) -> None:
     repo = greeter.committed(tmp_path / "repo", {"prd.md": ODD, "x": "x\n"})
     env = {**os.environ, **greeter.place(repo), "PYTHONIOENCODING": encoding}
     for words in COMMANDS:

@@ -68,9 +68,7 @@ def init(repo: Path, *words: str, env: dict[str, str] | None = None) -> Told:
     return done
 
 
-def test_a_check_that_runs_on_the_last_commit_is_written_and_of_two_the_one_that_finds_the_tests(
-    tmp_path: Path,
-) -> None:
+def test_a_check_that_runs_on_the_last_commit_is_written_of_two_the_one_that_finds_tests(tmp_path: Path) -> None:
     repo = committed(tmp_path, {"shop.py": SHOP, "test_shop.py": WITH_UNITTEST})
     (repo / "shop.py").write_text("broken(\n")
     done = init(repo)
@@ -145,9 +143,7 @@ def test_what_is_proposed_for_a_check_that_cannot_run_is_tried(tmp_path: Path, b
     assert written(repo)["verification"]["story_commands"] == ['PATH="$PWD/.venv/bin:$PATH" make test']
 
 
-def test_a_check_of_which_nothing_passes_is_tried_with_what_the_project_asks_for(
-    tmp_path: Path, bare: dict[str, str]
-) -> None:
+def test_a_check_of_which_nothing_passes_is_tried_with_extras(tmp_path: Path, bare: dict[str, str]) -> None:
     """No name in the repository tells that the module which is missing comes with one of its requirements."""
     tests = f"import shoptool\n{WITH_UNITTEST}"
     repo = committed(tmp_path, {"shop.py": SHOP, "test_shop.py": tests, "requirements.txt": "tool-for-shops\n"})
@@ -200,9 +196,7 @@ def test_what_the_authors_use_is_enough_where_it_works_and_else_another_way_is_f
         ({"package.json": '{"name": "shop", "scripts": {"build": "true"}}'}, "node --test"),
     ],
 )
-def test_where_there_are_no_tests_yet_the_usual_runner_is_written(
-    files: dict[str, str], check: str, tmp_path: Path
-) -> None:
+def test_without_tests_the_usual_runner_is_written(files: dict[str, str], check: str, tmp_path: Path) -> None:
     if shutil.which(check.split()[0]) is None:
         pytest.skip(f"no {check.split()[0]} here")
     repo = committed(tmp_path, files)
@@ -212,9 +206,7 @@ def test_where_there_are_no_tests_yet_the_usual_runner_is_written(
     assert "there are no tests yet: each story brings its own" in done.stdout
 
 
-def test_what_could_not_be_made_to_run_is_told_in_the_file_and_neither_it_nor_a_blind_check_is_set(
-    tmp_path: Path,
-) -> None:
+def test_what_cannot_be_made_to_run_is_told_in_the_file_and_neither_it_nor_a_blind_check_is_set(tmp_path: Path) -> None:
     repo = committed(tmp_path, {"justfile": "test:\n  no-such-prog\n"})
     done = init(repo, env={"PATH": "/usr/bin:/bin"})
     assert done.returncode == 0

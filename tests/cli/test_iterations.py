@@ -264,9 +264,7 @@ def gh(programs: Path) -> None:
     (programs / "gh").chmod(0o755)
 
 
-def test_pr_pushes_and_opens_with_the_program_that_is_there_and_tells_programs_what_it_did(
-    repo: Path, programs: Path
-) -> None:
+def test_pr_pushes_and_opens_with_the_program_that_is_there_and_says_so(repo: Path, programs: Path) -> None:
     """Without --yes nothing is pushed, and nobody is asked."""
     branch = f"santiago/{newest(repo).name}"
     alone = json.loads(looks(repo, "pr", "--json").stdout)
@@ -291,9 +289,11 @@ def test_pr_pushes_and_opens_with_the_program_that_is_there_and_tells_programs_w
     assert "hello.txt says hello: `grep hello hello.txt` (failed before, passed now)" in body
     assert "- `grep hello hello.txt`" in body
     assert looks(repo, "audit").stdout.startswith("clean")
+    assert Path(told["report"]).read_bytes().startswith(b"<!DOCTYPE html>"), "reviewers open it"
     assert git(remote, "rev-parse", branch) == git(repo, "rev-parse", branch)
     git(repo, "merge", "-q", branch)
     assert json.loads(looks(repo, "pr", "--json").stdout) == {"run_id": newest(repo).name, "taken_over": True}
+    assert "already merged" in looks(repo, "pr").stdout
 
 
 def test_pr_pushes_also_where_no_program_opens_the_request_and_never_ends_well_for_nothing(

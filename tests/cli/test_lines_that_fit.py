@@ -95,9 +95,7 @@ def test_further_lines_stand_below_what_the_first_says_and_a_table_without_room_
 
 
 @given(_words, _words, st.sampled_from(("next: ", "      ")), COLUMNS)
-def test_a_command_stays_whole_and_what_it_does_stays_a_comment(
-    command: list[str], why: list[str], name: str, columns: int
-) -> None:
+def test_a_command_and_its_comment_stay_whole(command: list[str], why: list[str], name: str, columns: int) -> None:
     """What is printed to be pasted can be: no line of it is a command but the first, which nothing is broken out of."""
     typed, *asides = broken(f"{name}{' '.join(command)}   # {' '.join(why)}", columns).split("\n")
     told, _, aside = typed.partition("   # ")

@@ -121,9 +121,7 @@ def test_whatever_is_drawn_only_the_lasting_lines_stay(frames: list[tuple[list[s
 
 
 @given(_lines, _lines, st.integers(4, 12), st.integers(8, 40))
-def test_a_page_has_the_picture_and_the_last_lines_before_it_in_any_size(
-    kept: list[str], picture: list[str], rows: int, columns: int
-) -> None:
+def test_a_page_of_any_size_has_picture_and_lines(kept: list[str], picture: list[str], rows: int, columns: int) -> None:
     terminal = Terminal()
     terminal.write(page(kept, picture, columns, rows))
     *lines, below = terminal.lines
@@ -242,9 +240,7 @@ def test_the_table_says_what_is_checked_before_any_work(success: Done) -> None:
     assert " ▶  checks what is there before any work, 2 of 3: pytest -q" in table.picture(state, 79, 24)
 
 
-def test_services_take_no_orders_from_what_others_print_and_no_title_leaves_its_annotation(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_services_take_no_orders_from_prints_no_title_leaves_its_annotation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     for text in ("::error::x", "  ::add-mask::x", "a ##[add-path]x", "##[group]"):
         quiet = ci.quiet(text)

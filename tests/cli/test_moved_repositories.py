@@ -188,9 +188,7 @@ def test_a_branch_below_the_one_that_would_be_made_is_in_the_way(repo: Path, tmp
     assert begin(repo, tmp_path / "out", *ONE) == "out-2"
 
 
-def test_runs_that_begin_in_two_worktrees_in_the_same_second_have_ids_of_their_own(
-    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_runs_of_two_worktrees_have_own_ids(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Never rewinds: the second would stand on the branch of the first, and was refused for that."""
     monkeypatch.setattr("santiago.util.clock.SystemClock.utc", lambda self: "2026-11-17T00:00:01Z")
     tree = tmp_path / "tree"

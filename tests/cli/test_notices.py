@@ -66,9 +66,7 @@ def hook(address: str) -> str:
     return f'[notify]\nwebhook = "{address}"\n'
 
 
-def test_a_web_address_is_told_of_a_success_and_a_command_that_fails_is_said_and_changes_nothing(
-    tmp_path: Path,
-) -> None:
+def test_a_web_address_is_told_of_a_success_and_a_failing_command_changes_nothing(tmp_path: Path) -> None:
     with listening() as (address, took):
         repo = make(tmp_path / "repo", limits=f'{hook(address)}command = ["false"]\n')
         ran = carry_out(repo)

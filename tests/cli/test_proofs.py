@@ -98,9 +98,7 @@ def test_a_suite_that_was_red_before_is_told_from_work_that_fails(tmp_path: Path
 
 
 @pytest.mark.parametrize(("command", "is_shown"), [("grep hello greet.sh", True), ("grep PRD prd.md", False)])
-def test_a_command_of_the_document_that_failed_before_and_passes_now_shows_the_criteria(
-    tmp_path: Path, command: str, is_shown: bool
-) -> None:
+def test_a_command_that_failed_and_passes_now_shows_criteria(tmp_path: Path, command: str, is_shown: bool) -> None:
     prd = f"{PRD}\n**Verification:** `{command}`\n"
     repo = repository(tmp_path / "repo", t__greet_sh=TEST, prd_md=prd)
     (tmp_path / "agent.sh").write_text(GREET)

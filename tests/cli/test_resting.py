@@ -75,9 +75,7 @@ def test_a_gate_pauses_after_each_chunk_and_the_next_one_whose_turn_it_is_runs_a
     assert (resumed.returncode, load(out_dir(repo)).state.phase) == (0, "success")
 
 
-def test_going_on_is_suggested_with_what_a_plain_resume_would_not_have(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_going_on_is_suggested_with_what_resume_would_lack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """StartOptions of this start, another agent, as many jobs, and the scope within which it failed."""
     found = load(out_dir(recording.load("exit-code", tmp_path)))
     monkeypatch.chdir(tmp_path / "repo")
@@ -146,9 +144,7 @@ def test_what_came_while_a_run_rested_is_said_when_it_goes_on_and_hints_reach_wh
     assert repaired in inside("log", cwd=repo, env=env).stdout
 
 
-def test_line_66_chunks_are_named_as_in_the_browser_and_one_before_them_that_is_left_out_is_a_refusal(
-    repo: Path,
-) -> None:
+def test_line_66_chunks_are_named_as_in_the_browser_and_leaving_out_one_before_them_is_refused(repo: Path) -> None:
     start = ("run", "prd.md", "--agent", "sh -c true", "--verify", "true", "--dry-run", "--json", "--new", "--chunks")
     for text in ("2-1", "1..2", '"Phase 1: Apart",#2'):
         told = inside(*start, text, cwd=repo, env=place(repo), code=0)

@@ -64,9 +64,7 @@ def files_on_branch(repo: Path) -> list[str]:
     ],
     ids=["plain", "base64", "hex", "quoted"],
 )
-def test_work_that_adds_a_secret_is_refused_with_its_place_and_never_reaches_the_branch(
-    tmp_path: Path, content: str
-) -> None:
+def test_work_that_adds_a_secret_is_refused_and_never_reaches_the_branch(tmp_path: Path, content: str) -> None:
     repo, shown = run(tmp_path, f"# settings\\n{content}", {"SERVICE_TOKEN": SECRET})
     assert "secret_in_work" in shown
     told = (out_dir(repo) / "attempts/S1/1/critique.md").read_text()
@@ -115,9 +113,7 @@ def test_a_value_that_the_repository_holds_already_is_no_secret_of_the_work(tmp_
 
 
 @pytest.mark.parametrize("ignored", [True, False], ids=["ignored", "merely untracked"])
-def test_a_provided_file_is_there_to_read_and_neither_it_nor_its_secrets_are_kept(
-    tmp_path: Path, *, ignored: bool
-) -> None:
+def test_a_provided_file_can_be_read_and_neither_it_nor_its_secrets_are_kept(tmp_path: Path, *, ignored: bool) -> None:
     """Safe: what git does not know stays unknown to git, and what is secret in it reaches no file of the run."""
     files = {"prd.md": CHECKED, "check.sh": CHECK, "agent.sh": AGENT, "santiago.toml": SETTINGS}
     repo = committed(tmp_path / "repo", files | {".gitignore": ".santiago\n" + ".env\n" * ignored})
@@ -152,9 +148,7 @@ def test_what_set_up_makes_is_no_work_of_the_agents(tmp_path: Path) -> None:
     assert git(repo, "diff", "--name-only", "main", f"santiago/{out_dir(repo).name}") == "hello.txt"
 
 
-def test_the_prompt_names_chunk_and_plan_and_what_an_agent_changed_of_them_is_noted_and_written_anew(
-    tmp_path: Path,
-) -> None:
+def test_the_prompt_names_chunk_and_plan_and_what_an_agent_changed_there_is_written_anew(tmp_path: Path) -> None:
     (tmp_path / "agent.sh").write_text(FORGER)
     repo = committed(tmp_path / "repo", {"prd.md": PRD})
     words = ("run", "prd.md", "--agent", f"sh {tmp_path}/agent.sh", "--trust-commands", "--sandbox", "off")

@@ -1,13 +1,18 @@
 """What will judge the work is seen before it runs: each check with its line, what has none, and a word on single ones."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from santiago.app.candidates import scripts
+from santiago.contract.plan import CONTRACT_VERSION, DRAFTED
+from santiago.contract.policy import RunInput
+from santiago.report.check_origins import of_document, origin_of
 from tests.cli import greeter
 from tests.cli.inside import inside
 from tests.cli.santiago import santiago
 from tests.cli.typing_person import Person
+from tests.contract.histories import plan_of
 from tests.transcripts import recording
 from tests.transcripts.playing import typed
 
@@ -39,6 +44,14 @@ def test_a_plan_tells_each_check_with_its_line_and_which_story_has_none(tmp_path
     assert data["unchecked"] == []
     (repo / "santiago.toml").unlink()
     assert json.loads("\n".join(typed("santiago plan prd.md --json", repo)))["unchecked"] == ["S2"]
+
+
+def test_commands_that_agents_wrote_stand_in_no_document() -> None:
+    run_input = RunInput(contract_version=CONTRACT_VERSION, repo_path=".", prd_path="prd.md")
+    plan = replace(plan_of(S1=""), run_verify=("make",))
+    drafted = replace(plan, source=replace(plan.source, format=DRAFTED))
+    for one, origin, place in ((plan, "document", "prd.md, for the whole run"), (drafted, "plan", "")):
+        assert (origin_of(one), of_document(one, run_input)) == (origin, [("make", place)])
 
 
 def test_plan_shows_what_runs_at_the_end_and_a_check_of_every_story_may_name_the_story(tmp_path: Path) -> None:

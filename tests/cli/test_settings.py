@@ -72,9 +72,7 @@ def test_a_misspelt_variable_of_a_setting_is_refused_with_the_near_match(repo: P
     assert json.loads(done.stdout)["limits.story_max_attempts"]["value"] == 2
 
 
-def test_a_wrong_setting_is_one_failure_of_the_doctor_and_a_bare_repository_is_to_be_cloned(
-    repo: Path, tmp_path: Path
-) -> None:
+def test_a_wrong_setting_is_one_failure_of_the_doctor_a_bare_repository_another(repo: Path, tmp_path: Path) -> None:
     (repo / "santiago.toml").write_text("[limits]\nrun_max_attempts = 'x'\n")
     checks = json.loads(inside("doctor", "--json", cwd=repo).stdout)["checks"]
     assert [one["check"] for one in checks if one["level"] == "fail"] == ["config"]
@@ -156,9 +154,7 @@ def test_a_red_check_stops_nothing_a_lone_blind_one_does_and_set_up_comes_before
     assert (failed["state"], "setup ended with exit 3: no room" in failed["text"]) == ("cannot_run", True)
 
 
-def test_a_doctor_runs_no_check_unasked_and_people_read_one_line_for_each_and_the_remedy(
-    shop: Path, tmp_path: Path
-) -> None:
+def test_a_doctor_runs_no_check_unasked_and_people_read_a_line_each_and_the_remedy(shop: Path, tmp_path: Path) -> None:
     (shop / "santiago.toml").write_text('[verification]\nstory_commands = ["no-such-prog"]\n')
     assert json.loads(inside("doctor", "--json", cwd=shop).stdout)["tried"] is None
     assert not (tmp_path / "cache").exists()

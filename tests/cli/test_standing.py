@@ -102,9 +102,7 @@ def editable(top: Path) -> Path:
 
 
 @pytest.mark.parametrize(("kind", "place"), STANDING)
-def test_an_editable_install_brings_the_work_to_its_checks_wherever_the_repository_stands(
-    kind: str, place: str, tmp_path: Path
-) -> None:
+def test_an_editable_install_brings_the_work_to_its_checks_everywhere(kind: str, place: str, tmp_path: Path) -> None:
     """Broken work is not done although the user's own files would pass, and good work is."""
     with folder(place, tmp_path) as top:
         repo = editable(top)

@@ -306,9 +306,7 @@ def test_line_26_without_a_terminal_the_question_is_printed_with_the_command_tha
     assert len(list(out_dir(asked).parent.iterdir())) == 1
 
 
-def test_lines_7_8_and_85_status_and_the_views_show_the_words_of_the_execution_model_and_of_the_workflow(
-    asked: Path,
-) -> None:
+def test_lines_7_8_and_85_status_and_views_show_the_words_of_execution_model_and_workflow(asked: Path) -> None:
     told = json.loads(looks(asked, "status", "--json").stdout)
     assert (told["status"], [story["status"] for story in told["stories"]]) == (
         "blocked", ["in_progress", "pending", "pending"],
@@ -368,9 +366,7 @@ def test_line_27_proposed_steps_are_shown_and_made_to_steps_only_where_somebody_
     assert (run.plan.certain, run.state.units) == (False, True)
 
 
-def test_lines_16_and_39_a_change_takes_verified_work_back_and_asks_for_an_attempt_when_none_is_left(
-    repo: Path,
-) -> None:
+def test_lines_16_and_39_a_change_takes_verified_work_back_and_asks_for_an_attempt_if_none_is_left(repo: Path) -> None:
     (repo / "play.yaml").write_text(PLAYBOOK.replace("      seconds: 600\n", ""))
     settings = repo / "santiago.toml"
     settings.write_text("[limits]\nstory_max_attempts = 1\n")

@@ -98,9 +98,7 @@ def test_agents_and_checks_cannot_write_to_it(file: Path, tmp_path: Path) -> Non
     assert len(rows(file.read_text())) == 3
 
 
-def test_the_table_is_bounded_and_keeps_what_failed(
-    monkeypatch: pytest.MonkeyPatch, file: Path, tmp_path: Path
-) -> None:
+def test_the_table_is_bounded_and_keeps_failures(monkeypatch: pytest.MonkeyPatch, file: Path, tmp_path: Path) -> None:
     monkeypatch.setattr(step_summary, "MOST", 1)
     told("failed", tmp_path, file)
     assert [row[0] for row in rows(file.read_text())] == ["S1"]

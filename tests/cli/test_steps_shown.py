@@ -43,9 +43,7 @@ def told(out_dir: Path, *words: str | Path) -> Any:
     return json.loads(inside(*words, "--json", cwd=repo, env=greeter.place(repo)).stdout)
 
 
-def test_lines_5_26_31_and_72_an_open_question_is_shown_with_its_command_and_plan_and_acts_on_no_terminal(
-    asking: Path,
-) -> None:
+def test_lines_5_26_31_and_72_a_question_is_shown_with_its_command_and_plan_and_no_escapes(asking: Path) -> None:
     """Line 5: kind and words; line 26: what answers it; line 31: the plan, and that it waits; line 72: text of others."""
     (question,) = told(asking, "status")["questions"]
     about = (question["id"], question["kind"], question["story"], question["round"], question["until"])

@@ -73,9 +73,7 @@ def in_progress(listed: list[dict[str, Any]]) -> list[str]:
     return [task["id"] for task in listed if task["status"] == "in_progress"]
 
 
-def test_a_finished_run_has_all_tasks_completed_and_a_failed_one_nothing_under_way(
-    success: Done, failure: Done
-) -> None:
+def test_a_finished_run_has_all_tasks_completed_a_failed_one_none_under_way(success: Done, failure: Done) -> None:
     said = inside("status", "--tasks", cwd=success.repo, env=place(success.repo))
     found = json.loads(said.stdout)
     assert (said.returncode, DOCUMENT.is_valid(found)) == (0, True)

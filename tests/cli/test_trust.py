@@ -101,9 +101,7 @@ def test_without_a_terminal_nothing_of_a_strangers_settings_runs(clone: Clone) -
     assert (done.returncode, json.loads(done.stdout.splitlines()[-1])["error"]["reason"]) == (10, "untrusted_project")
 
 
-def test_what_is_trusted_once_is_not_asked_about_again_in_any_worktree_but_in_every_clone(
-    trusted: Clone, tmp_path: Path
-) -> None:
+def test_what_is_trusted_is_not_asked_again_in_any_worktree_but_in_every_clone(trusted: Clone, tmp_path: Path) -> None:
     assert not trusted.doubted
     git(trusted.repo, "worktree", "add", "-q", str(tmp_path / "tree"), "main~0")
     done = santiago("run", "prd.md", cwd=tmp_path / "tree", env=trusted.env, trusting=False)
@@ -244,9 +242,7 @@ def test_where_the_word_cannot_be_written_down_it_holds_for_this_start(clone: Cl
     assert clone.ask("run", "prd.md")[0] == 10
 
 
-def test_a_link_where_runs_are_kept_is_refused_before_anything_is_written_through_it(
-    clone: Clone, tmp_path: Path
-) -> None:
+def test_a_link_where_runs_are_kept_is_refused_before_anything_is_written(clone: Clone, tmp_path: Path) -> None:
     target = tmp_path / "target"
     git(tmp_path, "init", "-q", "target")
     for linked in (".santiago", ".santiago/runs"):

@@ -58,9 +58,7 @@ def test_all_consents_of_a_first_run_are_one_message(tmp_path: Path) -> None:
     assert all(flag in told.stderr for flag in ("--yes`", "--trust-project", "--trust-commands")), told.stderr
 
 
-def test_a_plan_keeps_the_word_for_the_run_and_the_log_has_it_and_every_end_repeats_what_is_not_planned(
-    tmp_path: Path,
-) -> None:
+def test_a_plan_keeps_the_word_for_the_run_and_every_end_repeats_what_is_not_planned(tmp_path: Path) -> None:
     repo = made(tmp_path)
     planned = looks(repo, "plan", "prd.md", code=0).stdout
     assert "Not planned: Login (3 to 4), Small stuff (10 to 12)" in planned

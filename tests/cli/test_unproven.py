@@ -67,9 +67,7 @@ def result(repo: Path) -> dict[str, Any]:
     return found
 
 
-def test_an_agent_that_writes_tests_at_the_second_request_shows_every_criterion_with_one_attempt_more(
-    tmp_path: Path,
-) -> None:
+def test_an_agent_that_writes_tests_when_asked_again_shows_every_criterion_in_one_more_attempt(tmp_path: Path) -> None:
     found = ran(tmp_path, STORY.format("Hello") + STORY.format("Goodbye"), slow="s1 s2", code=0)
     assert (found["status"], found["usage"]["attempts"]) == ("success", 4)
     assert [(one["proof"], one["attempts"]) for one in found["stories"]] == [("own_tests", 2)] * 2

@@ -359,9 +359,7 @@ def test_easing_that_is_spread_over_two_stories_is_caught_by_the_runs_verificati
     assert (result["status"], result["reason"]) == ("failed", "run_verification_failed")
 
 
-def test_work_with_a_new_test_is_done_by_it_and_evidence_names_the_test_of_each_criterion_and_what_it_did(
-    tmp_path: Path,
-) -> None:
+def test_work_with_a_new_test_is_done_by_it_and_evidence_names_each_criterions_test(tmp_path: Path) -> None:
     repo = repository(tmp_path / "repo", BASE)
     (tmp_path / "agent.sh").write_text(
         f"cat > numbers_.py <<'E'\n{SOURCE}E\ncat > test_numbers.py <<'E'\n{WITH_ADD}E\n"

@@ -49,9 +49,7 @@ def run_id(out_dir: Path) -> str:
     return found
 
 
-def test_resume_goes_on_with_the_latest_that_is_not_finished_says_which_and_does_not_make_it_the_newest(
-    two: Two,
-) -> None:
+def test_resume_goes_on_with_the_latest_unfinished_says_which_and_does_not_make_it_the_newest(two: Two) -> None:
     """Newest is what began last; otherwise the order in which runs are listed would follow nothing that is seen."""
     said = two.says("resume", "--only", "S2")
     assert said.returncode == 0
@@ -62,9 +60,7 @@ def test_resume_goes_on_with_the_latest_that_is_not_finished_says_which_and_does
     assert [other["run_id"] for other in told["others"]] == [run_id(two.older)]
 
 
-def test_where_all_are_finished_nothing_begins_and_a_result_that_a_crash_took_is_written_again(
-    success: Done, tmp_path: Path
-) -> None:
+def test_where_all_are_finished_nothing_begins_and_a_lost_result_comes_back(success: Done, tmp_path: Path) -> None:
     """Promise 3: killed between the last event and the result, the run has ended by its log, and is still gone on with."""
     repo = shutil.copytree(success.repo, tmp_path / "repo", symlinks=True)
     env, out_dir = greeter.place(repo), greeter.out_dir(repo)

@@ -71,9 +71,7 @@ def test_draft_and_review_take_an_agent_as_run_does(tmp_path: Path) -> None:
 
 
 @each("words", [("draft", "A thing"), ("plan", "A thing")])
-def test_an_agent_that_is_not_signed_in_is_helped_in_a_session_as_in_a_run(
-    tmp_path: Path, words: tuple[str, str]
-) -> None:
+def test_an_agent_that_is_not_signed_in_is_helped_in_a_session_too(tmp_path: Path, words: tuple[str, str]) -> None:
     """Issue 25, part 7. The command that signs in, the way on, and the reason are told; a missing agent makes no session."""
     place = fakes.Place(tmp_path)
     missing = place.santiago(*words, "--agent", "claude", "--trust-project", code=20)

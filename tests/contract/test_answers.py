@@ -50,9 +50,7 @@ MEANT: list[tuple[str, str, tuple[str, str] | None]] = [
 
 
 @each(("kind", "said", "meant"), MEANT)
-def test_every_phrase_means_what_it_says_to_that_kind_of_question(
-    kind: str, said: str, meant: tuple[str, str] | None
-) -> None:
+def test_every_phrase_means_what_it_says_to_its_question(kind: str, said: str, meant: tuple[str, str] | None) -> None:
     if meant is None:
         with pytest.raises(SantiagoError) as refused:
             understood(kind, said)

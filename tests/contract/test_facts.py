@@ -39,7 +39,7 @@ def test_empty_details_are_left_out_and_zeros_are_kept() -> None:
 
 
 @each(("story", "told", "attempt"), [(NEW, None, None), (TRIED, None, 2), (TRIED, 3, 3), (NEW, 1, 1), (TRIED, 0, None)])
-def test_a_fact_of_a_story_is_about_its_latest_attempt_unless_told(
+def test_a_fact_is_about_the_latest_attempt_by_default(
     story: StoryState, told: int | None, attempt: int | None
 ) -> None:
     fact = of_story(story, EventKind.STORY_VERIFIED, StoryPhase.VERIFIED, "ok", attempt=told)

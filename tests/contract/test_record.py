@@ -68,9 +68,7 @@ def test_records_of_the_same_values_are_equal_and_others_are_not() -> None:
 
 @each("fields", [{}, {"x": 1, "z": 1}])
 @each("used", [False, True])
-def test_a_field_that_is_missing_or_unknown_is_refused_from_the_first_use_on(
-    fields: dict[str, int], used: bool
-) -> None:
+def test_a_missing_or_unknown_field_is_refused_from_the_first_use_on(fields: dict[str, int], used: bool) -> None:
     kind = fresh()
     if used:
         kind(x=1)

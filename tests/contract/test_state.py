@@ -15,7 +15,6 @@ from santiago.contract.events import Event, EventKind, EventStatus, LogLine
 from santiago.contract.fold import Fold, IllegalMoveError, evolve, fold_all
 from santiago.contract.phases import ENDED, RUN_MOVES, SATISFIED, STORY_MOVES, RunPhase, StoryPhase
 from santiago.contract.plan import Plan
-from santiago.contract.reasons import Reason
 from santiago.contract.state import initial
 from santiago.contract.views import step_state
 from tests.contract.histories import HAPPY, WAYS, Journal, kind_of, plan_of, plans
@@ -387,31 +386,6 @@ def test_nothing_is_ready_before_its_chunk_starts_also_when_it_is_unblocked() ->
     assert (journal.ready, journal.state.active_chunk) == (["S1", "S2"], "C02")
 
 
-def test_a_story_is_ready_once_all_its_dependencies_are_verified_and_integration_changes_nothing_for_it() -> None:
-    journal = Journal(plan_of(S1="", S2="", S3="S1 S2"))
-    journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
-    assert journal["S3"].phase is PLANNED
-    journal.move("S2", RUNNING, EVIDENCE)
-    assert journal["S3"].phase is PLANNED
-    journal.move("S2", VERIFIED)
-    assert journal.ready == ["S3"]
-    journal.move("S2", DONE)
-    assert (journal.ready, journal["S3"].unmet) == (["S3"], 0)
-
-
-def test_a_voided_dependency_sends_ready_dependents_back_to_planned_and_lets_a_running_one_end_first() -> None:
-    journal = Journal(plan_of(S1="", S2="S1", S3="S1"))
-    journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
-    assert journal.ready == ["S2", "S3"]
-    journal.move("S2", RUNNING)
-    journal.add(EventKind.ATTEMPT_VOIDED, "S1", READY, reason="workspace_conflict")
-    assert (journal.ready, journal["S3"].phase, journal["S2"].phase) == (["S1"], PLANNED, RUNNING)
-    journal.move("S2", READY)
-    assert (journal.ready, journal["S2"].phase) == (["S1"], PLANNED)
-    journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
-    assert journal.ready == ["S2", "S3"]
-
-
 @each(
     ("kind", "story", "phase", "word"),
     [
@@ -431,111 +405,149 @@ def test_a_reason_or_proof_that_only_a_newer_version_knows_is_refused_where_it_i
         journal.take(journal.event(kind, story, phase, chunk=None, status=None, **{word: "agent_on_strike"}))
 
 
-def test_skipping_satisfies_dependents_leaves_the_order_and_counts_once() -> None:
-    journal = Journal(plan_of(S1="", S2="S1", S3="S1 S2"))
-    for _ in range(2):
-        journal.add(EventKind.STORY_SKIPPED, "S1", reason="blocked_dependency")
-        assert (journal.ready, journal.state.retire_at, journal.state.chunks["C01"].left) == (["S2"], 1, 2)
-        assert (journal["S1"].skipped, journal["S1"].reason) == (True, Reason.BLOCKED_DEPENDENCY)
-        assert journal["S3"].unmet == 1
+CASES = """
+== a story is ready once all that it needs is verified, and integration changes nothing for it
+S1, S2, S3: S1 S2
+S1 verified => S3 planned
+S2 evidence_collected => S3 planned
+S2 verified => ready S3
+S2 done => ready S3, S3 unmet 0
+== a voided dependency sends ready ones back to planned and lets a running one end first
+S1, S2: S1, S3: S1
+S1 verified => ready S2 S3
+S2 running; S1 voided => ready S1, S3 planned, S2 running
+S2 ready => ready S1, S2 planned
+S1 verified => ready S2 S3
+== skipping satisfies dependents, leaves the order and counts once
+S1, S2: S1, S3: S1 S2
+S1 skipped => ready S2, next 1, left 2, S1 skipped True, S1 reason blocked_dependency, S3 unmet 1
+S1 skipped => ready S2, next 1, left 2, S1 skipped True, S1 reason blocked_dependency, S3 unmet 1
+== a story that is done cannot be skipped any more, and leaves its chunk once
+S1, S2, S3
+S1 done; S1 skipped => S1 skipped False, left 2
+S2 verified; S2 skipped; S2 done => left 1
+== an attempt that ends after its story was skipped changes nothing for others
+S1, S2: S1, S3: S1 S2
+S1 running; S1 skipped; S1 verified => ready S2, S3 unmet 1
+S1 ready => ready S2, S3 unmet 1
+== an unblocked story is ready and back in the order unless it was skipped
+S1, S2
+S1 blocked => next 1
+S1 ready => ready S1 S2, next 0
+S1 blocked => next 1
+S1 planned => ready S1 S2, next 0
+S1 blocked; S1 skipped; S1 ready => ready S2, S1 planned
+S1 blocked; S1 planned => ready S2, S1 planned
+== a parked story lets the others retire
+S1, S2, S3
+S2 verified => next 0
+S1 failed => next 1
+S2 done => next 2
+== those who wait for a parked story leave the order with it and come back with it
+S1, S2: S1, S3: S2, S4
+S1 failed => parked S1, S2 hopeless True, S3 hopeless True, next 3
+S1 ready => parked, S2 hopeless False, S3 hopeless False, next 0
+== an attempt under way stays in the order when a dependency is parked
+S1, S2: S1
+S1 verified; S2 running; S1 blocked => S2 lost 1, S2 hopeless False, next 1, S1 blocked_from verified
+S1 ready => S1 blocked_from None
+== a story that loses by two ways loses once for each
+S1, S2: S1, S3: S1 S2, S4: S3
+S1 verified; S1 blocked => S2 lost 1, S3 lost 2, S4 lost 1
+S1 skipped => S2 lost 0, S3 lost 0, S4 lost 0, ready S2
+== and so in the other order
+S1, S2: S1, S3: S2 S1, S4: S3
+S1 verified; S1 blocked => S2 lost 1, S3 lost 2, S4 lost 1
+S1 skipped => S2 lost 0, S3 lost 0, S4 lost 0, ready S2
+== a story does not overtake those that it follows unless they are parked
+S1, S2 after S1, S3 after S1 S2
+=> ready S1
+S1 verified => ready S2
+S2 failed => ready S3
+== and nobody before these is in the way
+S1, S2 after S1, S3 after S2
+S2 blocked => ready S1
+S1 verified => ready S3
+== also where verified work stands between them
+S1, S2 after S1, S3 after S2
+S1 blocked; S2 verified; S1 ready => ready S1
+== a story that is left out lets nobody overtake the ones that it follows
+S1, S2 after S1, S3 after S2
+S1 running; S2 skipped => ready
+S1 verified => ready S3
+== substeps stand before their parent, count, and come one after the other and their parent last
+S1, S2: S1, S3: S2
+S1 done; S2 proposed; S2 split S2.1 S2.2 => order S1 S2.1 S2.2 S2 S3, S2.1 parent S2, S2.1 chunk C01, S2 planned
+=> chunk S1 S2.1 S2.2 S2 S3, left 4, ready S2.1, next 1
+S2.1 running => S2.1 attempts 1, tried 2
+S2.1 done => ready S2.2, next 2
+S2.2 done => ready S2, next 3
+S2 done => ready S3, next 4
+S3 done => ready, next 5, left 0, tried 5
+== a dependency that is voided after the split stops the substeps, and those of a parked story are in the order
+S1, S2: S1, S3
+S1 verified; S2 split S2.1 => ready S2.1 S3
+S1 voided => ready S1 S3
+S1 blocked; S1 split S1.1 => ready S1.1 S3, next 0
+== substeps of a story that lost a dependency are lost with it
+S1, S2: S1
+S1 verified; S2 proposed; S1 blocked; S2 split S2.1 S2.2 => S2.1 lost 1, S2.2 lost 2, S2 lost 3
+S1 ready; S1 verified => S2.1 lost 0, S2.2 lost 0, S2 lost 0, ready S2.1
+== a skipped substep lets the next one begin, and a skipped parent takes its substeps along
+S1, S2: S1, S3: S2
+S1 done; S2 proposed; S2 split S2.1 S2.2; S2.1 skipped => ready S2.2
+S2 skipped => ready S3, S2.2 skipped True, left 1
+== a second split adds only what is new, after what is there
+S1, S2: S1, S3: S2
+S1 done; S2 proposed; S2 split S2.1 S2.2; S2.1 verified; S2 split S2.1 S2.2 S2.3 => ready S2.2, S2.1 verified
+=> order S1 S2.1 S2.2 S2.3 S2 S3
+"""
+"""Each begins with its stories, `S2: S1` needs another, `S2 after S1` must not overtake it. Then come steps, and what is so after them."""
 
 
-def test_a_story_that_is_done_cannot_be_skipped_any_more_and_leaves_its_chunk_once() -> None:
-    journal = Journal(plan_of(S1="", S2="", S3=""))
-    journal.move("S1", RUNNING, EVIDENCE, VERIFIED, DONE)
-    journal.add(EventKind.STORY_SKIPPED, "S1")
-    assert (journal["S1"].skipped, journal.state.chunks["C01"].left) == (False, 2)
-    journal.move("S2", RUNNING, EVIDENCE, VERIFIED)
-    journal.add(EventKind.STORY_SKIPPED, "S2")
-    journal.move("S2", DONE)
-    assert journal.state.chunks["C01"].left == 1
+@each("case", CASES.split("\n== ")[1:])
+def test_dependencies_order_and_substeps(case: str) -> None:
+    name, stories, *lines = case.strip().split("\n")
+    rows = {one[:2]: one[2:].lstrip(":").partition(" after ") for one in stories.split(", ")}
+    needs = {story: needed.strip() for story, (needed, _, _) in rows.items()}
+    journal = Journal(plan_of(**needs), {story: tuple(before.split()) for story, (_, _, before) in rows.items()})
+    for line in lines:
+        steps, _, expected = line.partition("=> ")
+        for step in filter(None, steps.strip().split("; ")):
+            take(journal, *step.split())
+        assert ", ".join(seen(journal, *one.split()) for one in expected.split(", ")) == expected, (name, line)
 
 
-def test_an_attempt_that_ends_after_its_story_was_skipped_changes_nothing_for_others() -> None:
-    journal = Journal(plan_of(S1="", S2="S1", S3="S1 S2"))
-    journal.move("S1", RUNNING)
-    journal.add(EventKind.STORY_SKIPPED, "S1")
-    journal.move("S1", EVIDENCE, VERIFIED)
-    assert (journal.ready, journal["S3"].unmet) == (["S2"], 1)
-    journal.move("S1", READY)
-    assert (journal.ready, journal["S3"].unmet) == (["S2"], 1)
+def take(journal: Journal, story: str, word: str, *substeps: str) -> None:
+    """Lead a story to a phase, by the shortest way, or have something else happen to it."""
+    now = journal[story].phase
+    if word == "skipped":
+        journal.add(EventKind.STORY_SKIPPED, story, reason="blocked_dependency")
+    elif word == "voided":
+        journal.add(EventKind.ATTEMPT_VOIDED, story, READY, reason="workspace_conflict")
+    elif word == "split":
+        journal.add(EventKind.STORY_SPLIT, story, READY if now is PROPOSED else None, substeps=list(substeps))
+    else:
+        while StoryPhase(word) not in STORY_MOVES[journal[story].phase]:
+            journal.move(story, HAPPY[journal[story].phase])
+        journal.move(story, StoryPhase(word))
 
 
-@each("back_to", [READY, PLANNED])
-def test_an_unblocked_story_is_ready_and_back_in_the_order_unless_it_was_skipped(back_to: StoryPhase) -> None:
-    journal = Journal(plan_of(S1="", S2=""))
-    journal.move("S1", BLOCKED)
-    assert journal.state.retire_at == 1
-    journal.move("S1", back_to)
-    assert (journal.ready, journal.state.retire_at) == (["S1", "S2"], 0)
-    journal.move("S1", BLOCKED)
-    journal.add(EventKind.STORY_SKIPPED, "S1")
-    journal.move("S1", back_to)
-    assert (journal.ready, journal["S1"].phase) == (["S2"], PLANNED)
-
-
-def test_a_parked_story_lets_the_others_retire() -> None:
-    journal = Journal(plan_of(S1="", S2="", S3=""))
-    journal.move("S2", RUNNING, EVIDENCE, VERIFIED)
-    assert journal.state.retire_at == 0
-    journal.move("S1", FAILED)
-    assert journal.state.retire_at == 1
-    journal.move("S2", DONE)
-    assert journal.state.retire_at == 2
-
-
-def test_those_who_wait_for_a_parked_story_leave_the_order_with_it_and_come_back_with_it() -> None:
-    journal = Journal(plan_of(S1="", S2="S1", S3="S2", S4=""))
-    journal.move("S1", FAILED)
-    assert journal.state.failed == {"S1"}
-    assert (journal["S2"].hopeless, journal["S3"].hopeless, journal.state.retire_at) == (True, True, 3)
-    journal.move("S1", READY)
-    assert journal.state.failed == set()
-    assert (journal["S2"].hopeless, journal["S3"].hopeless, journal.state.retire_at) == (False, False, 0)
-
-
-def test_an_attempt_under_way_stays_in_the_order_when_a_dependency_is_parked() -> None:
-    journal = Journal(plan_of(S1="", S2="S1"))
-    journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
-    journal.move("S2", RUNNING)
-    journal.move("S1", BLOCKED)
-    assert (journal["S2"].lost, journal["S2"].hopeless, journal.state.retire_at) == (1, False, 1)
-    assert journal["S1"].blocked_from is VERIFIED
-    journal.move("S1", READY)
-    assert journal["S1"].blocked_from is None
-
-
-@each("order", ["S1 S2", "S2 S1"])
-def test_a_story_that_loses_by_two_ways_loses_once_for_each(order: str) -> None:
-    journal = Journal(plan_of(S1="", S2="S1", S3=order, S4="S3"))
-    journal.move("S1", RUNNING, EVIDENCE, VERIFIED, BLOCKED)
-    assert [journal[name].lost for name in ("S2", "S3", "S4")] == [1, 2, 1]
-    journal.add(EventKind.STORY_SKIPPED, "S1")
-    assert [journal[name].lost for name in ("S2", "S3", "S4")] == [0, 0, 0]
-    assert journal.ready == ["S2"]
-
-
-def test_a_story_does_not_overtake_those_that_it_follows_unless_they_are_parked_and_nobody_else_is_in_the_way() -> None:
-    journal = Journal(plan_of(S1="", S2="", S3=""), {"S2": ("S1",), "S3": ("S1", "S2")})
-    assert journal.ready == ["S1"]
-    journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
-    assert journal.ready == ["S2"]
-    journal.move("S2", FAILED)
-    assert journal.ready == ["S3"]
-    journal = Journal(plan_of(S1="", S2="", S3=""), {"S2": ("S1",), "S3": ("S2",)})
-    journal.move("S2", BLOCKED)
-    assert journal.ready == ["S1"]
-    journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
-    assert journal.ready == ["S3"]
-
-
-def test_a_story_that_is_left_out_lets_nobody_overtake_the_ones_that_it_follows() -> None:
-    journal = Journal(plan_of(S1="", S2="", S3=""), {"S2": ("S1",), "S3": ("S2",)})
-    journal.move("S1", RUNNING)
-    journal.add(EventKind.STORY_SKIPPED, "S2")
-    assert journal.ready == []
-    journal.move("S1", EVIDENCE, VERIFIED)
-    assert journal.ready == ["S3"]
+def seen(journal: Journal, what: str, *more: str) -> str:
+    state = journal.state
+    chunk = state.chunks["C01"]
+    lists = {
+        "ready": journal.ready,
+        "parked": sorted(state.failed),
+        "order": list(state.stories),
+        "chunk": chunk.stories,
+    }
+    numbers = {"next": state.retire_at, "left": chunk.left, "tried": state.attempts}
+    if what in lists:
+        return " ".join((what, *lists[what]))
+    if what in numbers:
+        return f"{what} {numbers[what]}"
+    return f"{what} {more[0]} {getattr(journal[what], more[0])}" if len(more) > 1 else f"{what} {journal[what].phase}"
 
 
 def test_the_base_of_a_story_is_all_that_it_waits_for_each_once() -> None:
@@ -604,9 +616,7 @@ def test_raised_budgets_accumulate_for_the_run_and_for_each_story_apart_and_so_d
     assert journal.state.approved == {"a", "b", "c"}
 
 
-def test_an_attempt_starts_without_the_traces_of_the_one_before_and_a_done_story_has_its_commit_and_moves_the_head() -> (
-    None
-):
+def test_an_attempt_starts_without_traces_of_the_last_and_a_done_story_has_its_commit_and_moves_the_head() -> None:
     journal = Journal(plan_of(S1=""))
     journal.add(EventKind.ATTEMPT_STARTED, "S1", RUNNING, base="b1")
     journal.add(EventKind.ATTEMPT_ENDED, "S1", READY, commit="c1", proof="regression", reason="agent_timeout")
@@ -693,73 +703,6 @@ def test_line_6_a_change_asked_for_before_there_is_work_is_kept_and_makes_the_fi
     assert step_state(journal.state, journal["S1"]) == "Implementing"
     journal.move("S1", EVIDENCE)
     assert not journal["S1"].change_requested
-
-
-# Substeps
-
-
-def split_journal() -> Journal:
-    """Return a log in which S2 of three stories was proposed and its detailed plan approved as two substeps."""
-    journal = Journal(plan_of(S1="", S2="S1", S3="S2"))
-    journal.move("S1", RUNNING, EVIDENCE, VERIFIED, DONE)
-    journal.move("S2", PROPOSED)
-    journal.add(EventKind.STORY_SPLIT, "S2", READY, substeps=["S2.1", "S2.2"])
-    return journal
-
-
-def test_substeps_stand_before_their_parent_and_count_and_come_one_after_the_other_and_their_parent_last() -> None:
-    journal = split_journal()
-    assert list(journal.state.stories) == ["S1", "S2.1", "S2.2", "S2", "S3"]
-    assert (journal["S2.1"].parent, journal["S2.1"].chunk, journal["S2"].phase) == ("S2", "C01", PLANNED)
-    chunk = journal.state.chunks["C01"]
-    assert (chunk.left, chunk.stories) == (4, ("S1", "S2.1", "S2.2", "S2", "S3"))
-    for attempts, name in enumerate(("S2.1", "S2.2", "S2", "S3"), 2):
-        assert journal.ready == [name]
-        assert list(journal.state.stories)[journal.state.retire_at] == name
-        journal.move(name, RUNNING)
-        assert (journal[name].attempts, journal.state.attempts) == (1, attempts)
-        journal.move(name, EVIDENCE, VERIFIED, DONE)
-    assert (journal.ready, journal.state.retire_at, journal.state.chunks["C01"].left) == ([], 5, 0)
-
-
-def test_a_dependency_voided_after_the_split_stops_the_substeps_and_those_of_a_parked_story_are_in_the_order() -> None:
-    journal = Journal(plan_of(S1="", S2="S1", S3=""))
-    journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
-    journal.add(EventKind.STORY_SPLIT, "S2", substeps=["S2.1"])
-    assert journal.ready == ["S2.1", "S3"]
-    journal.add(EventKind.ATTEMPT_VOIDED, "S1", READY)
-    assert journal.ready == ["S1", "S3"]
-    journal.move("S1", BLOCKED)
-    journal.add(EventKind.STORY_SPLIT, "S1", substeps=["S1.1"])
-    assert (journal.ready, journal.state.retire_at) == (["S1.1", "S3"], 0)
-
-
-def test_substeps_of_a_story_that_lost_a_dependency_are_lost_with_it() -> None:
-    journal = Journal(plan_of(S1="", S2="S1"))
-    journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
-    journal.move("S2", PROPOSED)
-    journal.move("S1", BLOCKED)
-    journal.add(EventKind.STORY_SPLIT, "S2", READY, substeps=["S2.1", "S2.2"])
-    assert [journal[name].lost for name in ("S2.1", "S2.2", "S2")] == [1, 2, 3]
-    journal.move("S1", READY, RUNNING, EVIDENCE, VERIFIED)
-    assert [journal[name].lost for name in ("S2.1", "S2.2", "S2")] == [0, 0, 0]
-    assert journal.ready == ["S2.1"]
-
-
-def test_a_skipped_substep_lets_the_next_one_begin_and_a_skipped_parent_takes_its_substeps_along() -> None:
-    journal = split_journal()
-    journal.add(EventKind.STORY_SKIPPED, "S2.1")
-    assert journal.ready == ["S2.2"]
-    journal.add(EventKind.STORY_SKIPPED, "S2")
-    assert (journal.ready, journal["S2.2"].skipped, journal.state.chunks["C01"].left) == (["S3"], True, 1)
-
-
-def test_a_second_split_adds_only_what_is_new_after_what_is_there() -> None:
-    journal = split_journal()
-    journal.move("S2.1", RUNNING, EVIDENCE, VERIFIED)
-    journal.add(EventKind.STORY_SPLIT, "S2", substeps=["S2.1", "S2.2", "S2.3"])
-    assert list(journal.state.stories) == ["S1", "S2.1", "S2.2", "S2.3", "S2", "S3"]
-    assert (journal["S2.1"].phase, journal.ready) == (VERIFIED, ["S2.2"])
 
 
 # The fold itself

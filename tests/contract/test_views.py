@@ -157,7 +157,7 @@ def test_line_34_a_step_or_work_that_was_put_off_is_pending_and_not_selected() -
         (RunPhase.FAILED, Reason.RUN_TIMEOUT, None),
     ],
 )
-def test_line_7_a_story_is_selected_as_long_as_the_run_may_go_on(
+def test_line_7_a_story_is_selected_while_it_may_go_on(
     phase: RunPhase, reason: Reason | None, chosen: str | None
 ) -> None:
     journal = under_way()
@@ -210,18 +210,14 @@ def test_line_6_a_plan_that_santiago_sent_back_is_not_revised_by_anybody() -> No
 
 
 @every_story_phase
-def test_a_story_phase_is_a_ticket_status_and_a_queue_that_differs_for_scientists_in_todo_only(
-    phase: StoryPhase,
-) -> None:
+def test_a_story_phase_is_a_ticket_status_and_a_queue_that_scientists_only_have_in_todo(phase: StoryPhase) -> None:
     *_, status, queue = STORY_TABLE[phase]
     assert (ticket_status(phase), queue_of(phase, "developer")) == (status, queue)
     assert queue_of(phase, "scientist") == ("scientist-todo" if queue == "developer-todo" else queue)
 
 
 @each("phase", RunPhase)
-def test_line_43_a_run_phase_is_a_state_of_both_models_and_a_screen_and_a_run_that_nobody_holds_is_to_be_resumed(
-    phase: RunPhase,
-) -> None:
+def test_line_43_a_run_phase_is_a_state_of_both_models_and_a_run_nobody_holds_is_to_be_resumed(phase: RunPhase) -> None:
     state = Journal(plan_of(S1="")).state
     state.phase = phase
     held, unheld = run_step_state(state, held=True), run_step_state(state, held=False)

@@ -81,9 +81,7 @@ def test_a_lock_on_somebody_elses_ref_is_left_alone(repo: Path, tmp_path: Path) 
     assert lock.exists()
 
 
-def test_refs_are_still_moved_after_git_has_refused_one_and_after_its_process_was_killed(
-    repo: Path, tmp_path: Path
-) -> None:
+def test_refs_are_still_moved_after_git_refused_one_or_its_process_was_killed(repo: Path, tmp_path: Path) -> None:
     workspace = GitWorkspace(repo, RUN, tmp_path / "scratch")
     head = git(repo, "rev-parse", "HEAD")
     repository = workspace.repository

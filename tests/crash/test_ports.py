@@ -17,9 +17,7 @@ def places() -> Iterator[list[Place]]:
         yield [one, other]
 
 
-def test_a_run_that_dies_before_or_after_any_kind_of_effect_comes_to_the_same_end_when_it_is_resumed(
-    places: list[Place],
-) -> None:
+def test_a_run_that_dies_around_any_kind_of_effect_comes_to_the_same_end_when_resumed(places: list[Place]) -> None:
     """Several deaths on the way of one run; `python -m proofs ports` has one at every effect."""
     deaths = of_each_kind(places[0].kinds, ("before", "after"))
     tally = many(places, together(deaths, 4))
@@ -63,7 +61,5 @@ def test_folders_that_a_death_after_success_left_are_gone_after_the_next_start(p
     assert probes.rubbish_after_success(places[0]) == []
 
 
-def test_work_that_a_start_of_the_machine_may_have_cut_is_kept_and_never_judged_wherever_the_next_start_dies(
-    places: list[Place],
-) -> None:
+def test_work_that_a_restarted_machine_may_have_cut_is_kept_and_never_judged(places: list[Place]) -> None:
     assert probes.work_that_may_be_cut(places[0]) == []

@@ -44,7 +44,7 @@ def fences() -> list[tuple[Path, Fence]]:
 
 
 COMMAND = re.compile(r"\bsantiago ((?:queue )?[a-z][a-z-]*)")
-IN_PROOFS = {"agents.md", "changing-the-document.md", "no-commands.md", "recipes.md"}
+IN_PROOFS = {"agents.md", "changing-the-document.md", "mcp.md", "no-commands.md", "recipes.md"}
 """Pages that `python -m proofs pages` types, and not the tests."""
 
 

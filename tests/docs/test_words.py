@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
+from santiago.app.agents_md import BLOCK
 from santiago.cli.commands import COMMANDS
 from santiago.cli.main import santiago
 from tests.docs.pages import ROOT, pages
@@ -57,9 +58,12 @@ def _flags(command: click.Command) -> set[str]:
     return named | {"-h", "--help"}
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+SKILL = ROOT / "plugin/skills/santiago/SKILL.md"
+
+
+@pytest.mark.parametrize("page", [*pages(), SKILL, Path("AGENTS.md")], ids=lambda page: page.name)
 def test_every_command_line_of_a_page_is_known(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
+    text = BLOCK if page.name == "AGENTS.md" else page.read_text(encoding="utf-8")
     assert {call: words for call in called(text) if (words := unknown(call))} == {}
 
 

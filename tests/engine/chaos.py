@@ -48,6 +48,8 @@ STORIES = tuple(
     )
     for number in range(40)
 )
+MOST = 2 * len(STORIES) * COST
+"""Dollars that a run may cost."""
 HITS = 0.75
 """The share of faults that wait for a worker which is at work."""
 SLOWEST_S = 0.4
@@ -119,18 +121,19 @@ class Chaos(Fleet):
             ]
             for number, moves in ((n, _moves(story)) for n, story in enumerate(STORIES, 1))
         }
-        super().__init__(ground.folder / "chaos", ground.engine.url, STORIES, slow)
-        self.env["SANTIAGO_ENGINE_LEASE_SECONDS"] = str(lease_s)
+        super().__init__(ground.folder / "chaos", ground.engine.url, STORIES, slow, lease_s)
         alone: list[Network | None] = [None] * (WORKERS - len(ground.nets))
         self.places = [Place(net) for net in [*ground.nets, *alone]]
         self.tally, self.number, self.told = Tally(), 0, 0
+        """What was counted, the number of this run, and how many violations were told."""
         self.waiting: list[str] = []
         self.coming = 0.0
         """When the next fault comes that orders cannot bring on."""
         self.server_back = self.coordinator_back = 0.0
         self.run: Program | None = None
-        self.before = 0
         self.log_at, self.started = 0, 0
+        self.more, self.most = 0.0, MOST
+        """Dollars that the next start is given, and how many the run may cost."""
         self.tree_alone = ""
 
     # Workers
@@ -197,9 +200,13 @@ class Chaos(Fleet):
         while self.started < orders or self.waiting:
             self.one_run(step)
             self.check()
+            found = self.tally.violations
             tell(
-                f"run {self.number}: {self.started} orders, {len(self.waiting)} faults to come, {len(self.tally.violations)} violations"
+                f"run {self.number}: {self.started} orders, {len(self.waiting)} faults to come, {len(found)} violations"
             )
+            for words in found[self.told :]:
+                tell(words)
+            self.told = len(found)
         self.tally.seconds = time.monotonic() - began
         self.end()
         after = os.times()
@@ -215,7 +222,7 @@ class Chaos(Fleet):
     def _write_input(self) -> None:
         settings = json.loads((self.world.top / "in.json").read_text())
         settings["run_id"] = f"r{self.number}"
-        settings["limits"] |= {"run_max_cost_usd": 2 * len(STORIES) * COST}
+        settings["limits"] |= {"run_max_cost_usd": MOST}
         (self.world.top / f"in-{self.number}.json").write_text(json.dumps(settings))
 
     def _arguments(self) -> list[str]:
@@ -239,11 +246,13 @@ class Chaos(Fleet):
 
     def _start(self, *, resumes: bool) -> None:
         given = ["resume", str(self.out), "--no-input"] if resumes else self._arguments()
+        given += ["--add-cost", str(self.more)] if self.more else []
+        self.more = 0.0
         terms = ["--engine", self.url, "--remote", str(self.remote), "--jobs", "2"]
         self.run = self.program([*given, *terms], self.world.top, f"coordinator-{self.number}.log")
 
     def one_run(self, step: float) -> None:
-        self.number, self.log_at = self.number + 1, 0
+        self.number, self.log_at, self.most = self.number + 1, 0, MOST
         self.world = replace(self.world)
         self._write_input()
         self._start(resumes=False)
@@ -262,14 +271,21 @@ class Chaos(Fleet):
     def _has_ended(self) -> bool:
         if self.run is None or self.run.process.poll() is None:
             return False
-        if self._met_an_outage(self.run):
-            self.run, self.coordinator_back = None, time.monotonic() + TICK_S
-            return False
-        return True
+        if not self._met_an_outage(self.run) and not self._asks_for_money(self.run):
+            return True
+        self.run, self.coordinator_back = None, time.monotonic() + TICK_S
+        return False
 
     def _met_an_outage(self, program: Program) -> bool:
         """Tell whether it ended since the server was away at its start, as it should."""
-        return program.process.returncode == OUTAGE and "does not answer" in program.said[-600:]
+        return program.process.returncode == OUTAGE and "does not answer" in program.said
+
+    def _asks_for_money(self, program: Program) -> bool:
+        """Give a run what it asks for whose first attempt was lost: nobody knows then what an attempt costs."""
+        if "blocked  usage_unknown" not in program.said:
+            return False
+        self.more, self.most = COST, self.most + COST
+        return True
 
     def _heal(self, now: float) -> None:
         for place in self.places:
@@ -279,6 +295,8 @@ class Chaos(Fleet):
                 if "waits for orders" in place.program.said or not self._met_an_outage(place.program):
                     self.violate(f"a worker ended by itself: {place.program.said[-900:]}")
                 self.begin(place)
+        server = self.engine.server.process
+        assert server is None or server.poll() is None, f"the server ended by itself: {self.engine.server.log}"
         if self.server_back and now >= self.server_back:
             self.engine.server.start()
             self.server_back = 0.0
@@ -295,7 +313,7 @@ class Chaos(Fleet):
             self.server_back = now + self.draw.random() * self.lease_s / 3
             return True
         if kind == "coordinator":
-            if self.run is None or not self._new_events():
+            if self.run is None or not self.log.exists():
                 return False
             os.kill(self.run.process.pid, signal.SIGKILL)
             self.run.process.wait()
@@ -303,9 +321,6 @@ class Chaos(Fleet):
             self.coordinator_back = now + self.draw.random() * self.lease_s
             return True
         return self.hurt(kind)
-
-    def _new_events(self) -> bool:
-        return self.log.exists()
 
     def _count(self) -> None:
         """Count what the log got since the last look."""
@@ -355,9 +370,19 @@ class Chaos(Fleet):
         awaited(lambda: audit.process.poll() is not None, "the audit does not end")
         if audit.process.returncode or "clean" not in audit.said:
             self.violate(f"its audit: {audit.said[-600:]}")
-        refs = git(self.remote, "for-each-ref", "--format=%(refname)").split()
+        self._check_remote()
+
+    def _check_remote(self) -> None:
+        """Hold up that nothing stays. A worker may still be about to take back what it sent when the run was over."""
+        until = time.monotonic() + servers.SECONDS
+        while (refs := self.refs()) != ["refs/heads/main"] and time.monotonic() < until:
+            self._heal(time.monotonic())
+            time.sleep(TICK_S)
         if refs != ["refs/heads/main"]:
             self.violate(f"left on the remote: {refs[:9]}")
+
+    def refs(self) -> list[str]:
+        return git(self.remote, "for-each-ref", "--format=%(refname)").split()
 
     def _check_stories(self, events: list[dict[str, Any]]) -> None:
         done = Counter(one["story_id"] for one in events if one["event"] == "story_done")
@@ -379,8 +404,9 @@ class Chaos(Fleet):
         """Ask the engine itself: what was accepted must have ended in time there, and what ended in time must count."""
         root = git(self.world.repo, "rev-list", "--max-parents=0", "main")
         if self.server_back:
-            self.engine.start()
+            self.engine.server.start()
             self.server_back = 0.0
+        self.engine.answers()
         queue = open_queue(self.url, root)
         try:
             found = queue.find([Address(id=f"r{self.number}/{step}") for step in fates])
@@ -396,16 +422,16 @@ class Chaos(Fleet):
 
     def _check_money(self, events: list[dict[str, Any]]) -> None:
         """Hold up that no attempt began where what is spent and what is out had reached the limit."""
-        spent, out, most = 0.0, 0, 2 * len(STORIES) * COST
+        spent, out = 0.0, 0
         for one in events:
             if one["event"] == "attempt_started":
-                if spent + out * COST >= most:
+                if spent + out * COST >= self.most:
                     self.violate(f"{_step(one)} began beyond the budget")
                 out += 1
             elif one["event"] in ENDS:
                 spent, out = spent + COST, out - 1
         booked = json.loads((self.out / "result.json").read_bytes())["usage"]
-        if (booked.get("cost_usd") or 0) > most:
+        if (booked.get("cost_usd") or 0) > self.most:
             self.violate(f"it cost {booked}")
 
 
@@ -481,9 +507,7 @@ def times(place: Ground, lease_s: int) -> Iterator[tuple[str, float, float]]:
 
 
 def _fleet(place: Ground, name: str, lease_s: int, move: dict[str, Any]) -> Fleet:
-    made = Fleet(place.folder / name, place.engine.url, (Story("a"),), {"R1": [move]})
-    made.env["SANTIAGO_ENGINE_LEASE_SECONDS"] = str(lease_s)
-    return made
+    return Fleet(place.folder / name, place.engine.url, (Story("a"),), {"R1": [move]}, lease_s)
 
 
 @contextmanager
@@ -516,8 +540,7 @@ def _loss(place: Ground, lease_s: int) -> float:
 
 def _cut_off(place: Ground, lease_s: int) -> float:
     here, net = _fleet(place, "cut", lease_s, _FOR_LONG), place.nets[0]
-    here.helper()
-    (here.begun / "wait").touch()
+    here.helper(waits=True)
     try:
         given = ["work", "--engine", place.far_engine, "--remote", f"{place.far_remotes}cut/remote.git", "--no-sandbox"]
         here.program([*given, "--insecure"], here.folder, "worker.log", net.inside).says("waits for orders")

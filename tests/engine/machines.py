@@ -9,16 +9,20 @@ import subprocess
 import sys
 from collections import Counter
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.crash.world import BRANCH, Story, World, git, playbook
+from santiago.contract.ports.queue import POOL
+from santiago.engine import connect
+from tests.crash.world import BRANCH, RUN, Story, World, git, playbook
 from tests.engine.servers import awaited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-LEASE_S = 3
+LEASE_S, SHORT_S = 12, 4
+"""Leases. The short one is for tests in which one passes: with it, a machine that is busy enough loses others as well."""
 TWO = (Story("a"), Story("b"))
 """Two stories that can be worked on side by side."""
 _NOT_OURS = ("SANTIAGO_", "XDG_", "CI", "ANTHROPIC_", "CLAUDE_", "OPENAI_", "CODEX_", "GEMINI_")
@@ -29,7 +33,8 @@ name = re.search(r"Thing (\\w+)", prompt)[1]
 print("my secret is", os.environ.get("PLANTED_TOKEN"), dict(os.environ), flush=True)
 if os.environ.get("PLANTED_TOKEN") == "limited":
     sys.exit("429 too many requests")
-pathlib.Path("{begun}", name).write_text(str(os.getpid()))
+pathlib.Path("{begun}", "." + name).write_text(str(os.getpid()))
+os.rename(os.path.join("{begun}", "." + name), os.path.join("{begun}", name))
 while pathlib.Path("{begun}", "wait").exists():
     time.sleep(0.05)
 pathlib.Path(name + ".txt").write_text("good\\n")
@@ -55,6 +60,7 @@ class Program:
         """`inside` are the words that start a program in another network."""
         self.log = log
         with log.open("ab") as out:
+            self.began = out.tell()
             self.process = subprocess.Popen(
                 [*inside, sys.executable, "-m", "santiago", *arguments], cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=out,
                 stderr=out, start_new_session=True,
@@ -62,7 +68,8 @@ class Program:
 
     @property
     def said(self) -> str:
-        return self.log.read_text("utf-8", "replace")
+        """What it printed. A start before it may have had the same file."""
+        return self.log.read_bytes()[self.began :].decode("utf-8", "replace")
 
     def says(self, words: str) -> None:
         """Return when it has printed this."""
@@ -80,10 +87,11 @@ class Program:
         return self.said
 
     def kill(self) -> None:
-        """Kill it and all that it started, as a power cut would."""
-        for process in _family(self.process.pid):
-            _kill(process)
-        self.process.wait()
+        """Kill it and all that it started, as a power cut would. Once it has ended, its number may be that of anybody."""
+        if self.process.poll() is None:
+            for process in _family(self.process.pid):
+                _kill(process)
+            self.process.wait()
 
 
 def _family(process: int) -> list[int]:
@@ -111,8 +119,9 @@ class Fleet:
     """One run, and the machines that carry it out."""
 
     def __init__(
-        self, folder: Path, url: str, stories: tuple[Story, ...] = TWO, moves: Mapping[str, Any] | None = None
-    ) -> None:
+        self, folder: Path, url: str, stories: tuple[Story, ...] = TWO, moves: Mapping[str, Any] | None = None,
+        lease_s: int = LEASE_S,
+    ) -> None:  # fmt: skip
         """`moves` are what agents do otherwise: what is asked for → each attempt's move."""
         self.world = World(top=folder / "world", stories=stories)
         self.url, self.folder, self.remote = url, folder, folder / "remote.git"
@@ -123,7 +132,7 @@ class Fleet:
         home.mkdir()
         ours = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_OURS)}
         self.env = {
-            **ours, "HOME": str(home), "USER": "ann", "SANTIAGO_ENGINE_LEASE_SECONDS": str(LEASE_S), "PYTHONUNBUFFERED": "1",
+            **ours, "HOME": str(home), "USER": "ann", "SANTIAGO_ENGINE_LEASE_SECONDS": str(lease_s), "PYTHONUNBUFFERED": "1",
         }  # fmt: skip
         self._make({**playbook(stories)["stories"], **(moves or {})})
 
@@ -135,8 +144,13 @@ class Fleet:
         git(world.repo, "init", "-q", "--bare", str(self.remote))
         git(world.repo, "push", "-q", str(self.remote), "HEAD:main")
 
-    def helper(self) -> None:
-        """Have a program work instead of the playbook: an agent by the name of a profile, with a secret in its environment."""
+    def helper(self, *, waits: bool = False) -> None:
+        """Have a program work instead of the playbook: an agent by the name of a profile, with a secret in its environment.
+
+        One that `waits` goes on when the file of this name is gone.
+        """
+        if waits:
+            (self.begun / "wait").touch()
         program, profiles = self.folder / "helper", self.folder / "home" / ".config" / "santiago" / "agents"
         program.write_text(_AGENT.format(python=sys.executable, begun=self.begun))
         program.chmod(0o755)
@@ -175,6 +189,8 @@ class Fleet:
     def close(self) -> None:
         for program in self.programs:
             program.kill()
+        if "queue" in vars(self):
+            self.queue.close()
 
     # What can be read back
 
@@ -193,6 +209,29 @@ class Fleet:
         ends = [one for one in self.events(story=story) if one["event"] in {"attempt_ended", "attempt_voided"}]
         return [(one["status"], one["context"].get("reason", "")) for one in ends]
 
+    @cached_property
+    def queue(self) -> Any:
+        return connect.open_queue(self.url, git(self.world.repo, "rev-list", "--max-parents=0", "main"))
+
+    def rows(self, statement: str, **values: Any) -> list[dict[str, Any]]:
+        """Ask PostgreSQL about the queue of orders, whose tables the statement names as {t} for tasks and {c} for checkpoints."""
+        database, place = self.queue.database, self.queue.place
+        found: list[dict[str, Any]] = database.once(database.ready(place.orders(POOL)), statement, **values)
+        return found
+
+    def has_heard(self, step: str) -> None:
+        """Return when the worker of a step must know that it is to stop: it has begun to beat after that was written."""
+        asked = "select checkpoint_name as name, updated_at as at from absurd.{c} join absurd.{t} using (task_id)"
+        beats: set[Any] = set()
+
+        def knows() -> bool:
+            found = self.rows(f"{asked} where idempotency_key = %(id)s", id=f"{RUN}/{step}")
+            told = {row["name"].split()[0]: row["at"] for row in found}
+            beats.update(at for name, at in told.items() if name == "beat" and "stop" in told)
+            return len(beats) > 2  # the first may have been before, and the second under way
+
+        awaited(knows, f"the worker of {step} does not hear")
+
     @property
     def tree(self) -> str:
         return git(self.world.repo, "rev-parse", f"{BRANCH}^{{tree}}")
@@ -204,6 +243,15 @@ class Fleet:
         assert self.events("run_ended")[-1]["phase"] == "success"
         assert "clean" in self.types("audit", str(self.world.out))
         assert git(self.remote, "for-each-ref", "--format=%(refname)") == "refs/heads/main"
+
+
+def everything(place: Path) -> bytes:
+    """Return the content of all files below a folder, in which somebody may be at work."""
+    found = []
+    for path in [place, *place.rglob("*")]:
+        with suppress(OSError):
+            found += [path.read_bytes()] if path.is_file() and not path.is_symlink() else []
+    return b"".join(found)
 
 
 def serial(folder: Path, stories: tuple[Story, ...]) -> tuple[str, Iterator[str]]:

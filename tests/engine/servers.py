@@ -60,6 +60,8 @@ class Server:
     def signal(self, number: signal.Signals) -> list[int]:
         """Send a signal to all its processes, each of which leads a session of its own in PostgreSQL, its first one first."""
         assert self.process is not None
+        if self.process.poll() is not None:  # its number may be that of anybody
+            return []
         processes = [self.process.pid, *_children(self.process.pid)]
         for process in processes:
             with suppress(ProcessLookupError):
@@ -176,6 +178,10 @@ class Engine:
         self.server, self.url = server, url
 
     def start(self) -> None:
+        self.server.start()
+        self.answers()
+
+    def answers(self) -> None:
         """Return when it answers, which is later than when it listens."""
         from santiago.contract.errors import Kind, SantiagoError
         from santiago.engine import connect
@@ -189,7 +195,6 @@ class Engine:
                 return False
             return True
 
-        self.server.start()
         awaited(answers, f"{self.url} does not answer: {self.server.log}")
 
 

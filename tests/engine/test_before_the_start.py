@@ -171,13 +171,16 @@ def test_every_view_names_the_worker_and_a_drained_one_ends(fleet: Fleet) -> Non
     assert all("queued: no worker" in types(fleet, *view)[1] for view in views)
     worker = fleet.worker("--no-sandbox", "--jobs", "2")
     name = worker.said.partition("worker ")[2].split(" ")[0]
-    awaited(lambda: f"{name}: its agent works" in types(fleet, *views[2])[1], "the worker is not named")
+
+    def doing() -> list[tuple[str, str]]:
+        found = [one["doing"] for one in json.loads(types(fleet, *views[0], "--json")[1])["stories"]]
+        return [(one["worker"], one["activity"]) for one in found if one]
+
+    awaited(lambda: doing() == [(name, "agent")] * 2, "the worker is not named")
     assert all(f"{name}: its agent works" in types(fleet, *view)[1] for view in views)
     (listed,) = json.loads(types(fleet, "workers", "--json", *engine)[1])["workers"]
     assert (listed["name"], listed["pool"], listed["jobs"]) == (name, "default", 2)
     assert {one["step"] for one in listed["doing"]} == {"attempt/S1/1", "attempt/S2/1"}
-    doing = [one["doing"] for one in json.loads(types(fleet, *views[0], "--json")[1])["stories"]]
-    assert [(one["worker"], one["activity"]) for one in doing] == [(name, "agent")] * 2
     assert types(fleet, "workers", "drain", "nobody", *engine)[0] == 2
     assert types(fleet, "workers", "drain", name, *engine)[0] == 0
     (fleet.begun / "wait").unlink()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import socket
 import sys
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,15 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, scheme: str, 
 @pytest.mark.parametrize("url", ["postgresql://santiago:secret@127.0.0.1:{port}/postgres", "temporal://127.0.0.1:{port}/santiago"])  # fmt: skip
 def test_a_server_that_is_not_there_is_no_reason_to_give_up_for_ever(url: str) -> None:
     refused(url.format(port=free_port()), Kind.TRANSIENT, "does not answer")
+
+
+def test_a_server_that_takes_a_connection_and_says_nothing_is_not_waited_for_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server = pytest.importorskip("santiago.engine.temporal_server")
+    monkeypatch.setattr(server, "FIRST_S", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        refused(f"temporal://127.0.0.1:{silent.getsockname()[1]}/santiago", Kind.TRANSIENT, "does not answer")
 
 
 @pytest.mark.parametrize(
@@ -152,6 +162,13 @@ class TestPostgres:
             assert "Update santiago" in refused(url, Kind.BLOCKED, r"0\.10\.0").hint
             with pytest.raises(SantiagoError, match="newer"):
                 connect.init(url)
+
+    def test_a_server_that_dies_while_it_is_looked_at_does_not_answer(
+        self, url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        connect.init(url)
+        monkeypatch.setattr("santiago.engine.postgres_server.VERSION", "select pg_terminate_backend(pg_backend_pid())")
+        refused(url, Kind.TRANSIENT, "does not answer")
 
     def test_a_wrong_password_is_told_and_not_shown(self, url: str) -> None:
         connect.init(url)

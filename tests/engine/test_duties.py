@@ -6,12 +6,13 @@ import json
 import signal
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.crash.world import GIT, WIDE, Story, git, playbook
 from tests.engine.git_server import PASSWORD, served
+from tests.engine.machines import everything
 from tests.engine.servers import awaited
 
 if TYPE_CHECKING:
@@ -58,8 +59,7 @@ def test_the_hook_of_the_page_lets_workers_write_nothing_but_new_results(fleet: 
         ):  # fmt: skip
             assert "worker-1 may " in refused("worker-1", ref), ref
         assert "[deleted]" in refused("ann", f":{inbox}")
-    said = b"".join(path.read_bytes() for path in here.folder.rglob("*") if path.is_file() and not path.is_symlink())
-    assert PASSWORD.encode() not in said
+    assert PASSWORD.encode() not in everything(here.folder)
 
 
 def test_where_other_tests_are_red_a_worker_declines_and_a_judge_too(fleet: Callable[..., Fleet]) -> None:
@@ -95,14 +95,21 @@ def test_no_more_is_ordered_than_slots_and_two_and_without_workers_the_run_pause
     assert git(here.remote, "for-each-ref", "--format=%(refname)") == "refs/heads/main"
 
 
-def test_a_run_is_left_promptly_while_its_engine_is_silent(
+def test_a_run_is_left_promptly_while_its_engine_is_silent_and_loses_no_order_that_is_unknown_for_a_moment(
     fleet: Callable[..., Fleet], postgres_engine: Engine
 ) -> None:
-    here = fleet()
+    here = fleet(lease_s=60)
     run = here.execute()
+    here.logs("attempt_started", "S2")
+    awaited(lambda: len(here.rows("select 1 from absurd.{t}")) == 2, "nothing is ordered")
+    renamed = "update absurd.{t} set idempotency_key = reverse(idempotency_key) returning 1"
+    asked = "select query_start from pg_stat_activity where query like '%%idempotency_key = any%%' and pid <> pg_backend_pid()"
+    moments: dict[Any, None] = {}
+    here.rows(renamed)
     awaited(
-        lambda: len(git(here.remote, "for-each-ref", "refs/santiago-order").splitlines()) == 2, "nothing is ordered"
+        lambda: [moments.setdefault(one["query_start"]) for one in here.rows(asked)] and len(moments) > 4, "nobody asks"
     )
+    here.rows(renamed)
     postgres_engine.server.signal(signal.SIGSTOP)
     try:
         here.types("stop", str(here.world.out), "--detach")

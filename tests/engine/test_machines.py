@@ -7,17 +7,15 @@ import re
 import signal
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
 
-from santiago.engine import connect
-from tests.crash.world import BRANCH, WIDE, Story, git
+from tests.crash.world import RUN, WIDE, Story
 from tests.engine.contents import forgets
-from tests.engine.machines import Fleet, serial
+from tests.engine.machines import SHORT_S, Fleet, everything, serial
 from tests.engine.networks import relay
 from tests.engine.servers import awaited
 
@@ -29,7 +27,12 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.xdist_group("machines")]
 LONG = {"R2": [{"seconds": 300}, {"write": {"b.txt": "good\n"}}]}
 """The first attempt of the second story never ends by itself."""
-SHORT = {"R2": [{"seconds": 3, "write": {"b.txt": "good\n"}}]}
+UNFENCED = ("--sandbox", "off")
+
+
+def begun(here: Fleet, *names: str) -> None:
+    """Return when the agents of these stories are at work, or all of one that is not named."""
+    awaited(lambda: all(list(here.begun.glob(name)) for name in names), f"no agent begins: {here.begun}")
 
 
 def test_two_workers_do_what_one_process_does(fleet: Callable[..., Fleet], tmp_path: Path) -> None:
@@ -46,10 +49,11 @@ def test_two_workers_do_what_one_process_does(fleet: Callable[..., Fleet], tmp_p
 
 
 def test_a_killed_worker_costs_an_attempt_that_is_void(fleet: Callable[..., Fleet]) -> None:
-    here = fleet(moves=LONG)
+    here = fleet(moves=LONG, lease_s=SHORT_S)
     workers = [here.worker(), here.worker()]
     run = here.execute()
     here.logs("story_done", "S1")
+    awaited(lambda: any("attempt/S2/1 begins" in one.said for one in workers), "nobody begins with S2")
     victim = next(worker for worker in workers if "attempt/S2/1 begins" in worker.said)
     victim.kill()
     run.ends(0)
@@ -58,11 +62,13 @@ def test_a_killed_worker_costs_an_attempt_that_is_void(fleet: Callable[..., Flee
 
 
 def test_a_killed_coordinator_repeats_nothing_that_the_engine_knows(fleet: Callable[..., Fleet]) -> None:
-    here = fleet(moves=SHORT)
-    workers = [here.worker(), here.worker()]
-    run = here.execute()
-    awaited(lambda: any("attempt/S2/1 begins" in one.said for one in workers), "nobody begins with S2")
+    here = fleet()
+    here.helper(waits=True)
+    workers = [here.worker("--no-sandbox"), here.worker("--no-sandbox")]
+    run = here.execute(*UNFENCED)
+    begun(here, "a", "b")
     run.kill()
+    (here.begun / "wait").unlink()
     awaited(lambda: any("attempt/S2/1: done" in one.said for one in workers), "nobody ends S2")
     here.execute(word="resume").ends(0)
     assert [len(here.events("attempt_started", story)) for story in ("S1", "S2")] == [1, 1]
@@ -70,13 +76,16 @@ def test_a_killed_coordinator_repeats_nothing_that_the_engine_knows(fleet: Calla
 
 
 def test_stop_lets_the_agent_end_and_the_next_start_adopts_its_work(fleet: Callable[..., Fleet]) -> None:
-    here = fleet(moves=SHORT)
-    workers = [here.worker(), here.worker()]
-    run = here.execute()
-    awaited(lambda: any("attempt/S2/1 begins" in one.said for one in workers), "nobody begins with S2")
+    here = fleet()
+    here.helper(waits=True)
+    workers = [here.worker("--no-sandbox"), here.worker("--no-sandbox")]
+    run = here.execute(*UNFENCED)
+    begun(here, "a", "b")
     here.types("stop", str(here.world.out))
+    here.has_heard("attempt/S2/1")
+    (here.begun / "wait").unlink()
     run.ends(130)
-    assert any("attempt/S2/1: stopped" in one.said for one in workers)
+    awaited(lambda: any("attempt/S2/1: stopped" in one.said for one in workers), "nobody stops S2")
     here.execute(word="resume").ends(0)
     assert len(here.events("attempt_started", "S2")) == 1
     here.is_done()
@@ -90,19 +99,21 @@ def test_stop_now_ends_the_agent_at_its_worker(fleet: Callable[..., Fleet]) -> N
     awaited(lambda: any("attempt/S2/1 begins" in one.said for one in workers), "nobody begins with S2")
     here.types("stop", str(here.world.out), "--now")
     run.ends(130)
-    assert any("attempt/S2/1: stopped" in one.said for one in workers)
+    awaited(lambda: any("attempt/S2/1: stopped" in one.said for one in workers), "nobody stops S2")
     assert here.endings("S2")[0][1] == "interrupted"
     here.execute(word="resume").ends(0)
     here.is_done()
 
 
 def test_a_detached_attempt_goes_on_and_counts(fleet: Callable[..., Fleet]) -> None:
-    here = fleet(moves=SHORT)
-    workers = [here.worker(), here.worker()]
-    run = here.execute()
-    awaited(lambda: any("attempt/S2/1 begins" in one.said for one in workers), "nobody begins with S2")
+    here = fleet()
+    here.helper(waits=True)
+    workers = [here.worker("--no-sandbox"), here.worker("--no-sandbox")]
+    run = here.execute(*UNFENCED)
+    begun(here, "a", "b")
     here.types("stop", str(here.world.out), "--detach")
     run.ends(130)
+    (here.begun / "wait").unlink()
     awaited(lambda: any("attempt/S2/1: done" in one.said for one in workers), "nobody ends S2")
     refused = here.program(["resume", str(here.world.out), "--no-input"], here.world.top, "refused.log").ends(10)
     assert "workers of postgresql://" in refused
@@ -137,7 +148,7 @@ def test_the_verdict_of_a_worker_counts_only_where_workers_are_trusted(
     own, here.env["HOME"] = here.env["HOME"], str(only_there.parent)
     here.worker("--no-sandbox")
     here.env["HOME"] = own
-    here.execute("--sandbox", "off").ends(0, 30)
+    here.execute(*UNFENCED).ends(0, 30)
     assert here.endings("S1")[0][0] == ending
 
 
@@ -155,56 +166,66 @@ def test_a_remote_that_is_away_for_a_while_declines_nothing(fleet: Callable[...,
     here.is_done()
 
 
-def test_what_the_server_forgot_is_ordered_anew(fleet: Callable[..., Fleet]) -> None:
-    here = fleet(moves=LONG)
+def test_what_the_server_forgot_is_ordered_anew_and_what_comes_when_nobody_leads_any_more_is_not_sent(
+    fleet: Callable[..., Fleet],
+) -> None:
+    here = fleet(moves=LONG, lease_s=SHORT_S)
+    pushed, hook = here.folder / "pushed", here.remote / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\ncat >> {pushed}\n")
+    hook.chmod(0o755)
     workers = [here.worker(), here.worker()]
     run = here.execute()
     here.logs("story_done", "S1")
     awaited(lambda: any("attempt/S2/1 begins" in one.said for one in workers), "nobody begins with S2")
-    root = git(here.world.repo, "rev-list", "--max-parents=0", "main")
-    queue = connect.open_queue(here.url, root)
-    forgets(here.url, queue, f"{BRANCH.rpartition('/')[2]}/attempt/S2/1")
-    queue.close()
+    victim = next(worker for worker in workers if "attempt/S2/1 begins" in worker.said)
+    victim.process.send_signal(signal.SIGSTOP)
+    forgets(here.url, here.queue, f"{RUN}/attempt/S2/1")
     run.ends(0)
     assert here.endings("S2") == [("voided", "worker_lost"), ("ok", "")]
-    awaited(lambda: any("too late" in one.said for one in workers), "the worker is not told")
+    before = pushed.read_text()
+    assert "refs/santiago-inbox/" in before
+    victim.process.send_signal(signal.SIGCONT)
+    victim.says("too late")
+    assert pushed.read_text() == before
     here.is_done()
 
 
 def test_a_run_can_be_stopped_while_the_engine_is_away_and_goes_on_later(fleet: Callable[..., Fleet]) -> None:
-    here = fleet(moves=SHORT)
-    worker = here.worker()
+    here = fleet(lease_s=SHORT_S)
+    here.helper(waits=True)
+    here.worker("--no-sandbox")
     real, port = here.url, urlsplit(here.url).port
     assert port
     way = relay(here.folder, "127.0.0.1", port)
     way.start()
     try:
         here.url = real.replace(str(port), str(way.port))
-        run = here.execute()
-        worker.says("attempt/S2/1 begins")
+        run = here.execute(*UNFENCED)
+        begun(here, "[ab]")
         way.kill()
         here.types("stop", str(here.world.out), "--now")
         assert "the next start asks" in run.ends(20)
+        (here.begun / "wait").unlink()
         way.start()
         here.execute(word="resume").ends(0)
-        assert len(here.events("attempt_started", "S2")) == 1
+        assert [len(here.events("attempt_started", story)) for story in ("S1", "S2")] == [1, 1]
         here.is_done()
     finally:
         way.kill()
 
 
 def test_a_worker_that_is_cut_off_ends_its_agent_by_its_own_clock(fleet: Callable[..., Fleet]) -> None:
-    here = fleet()
-    here.helper()
-    (here.begun / "wait").touch()
+    here = fleet(lease_s=SHORT_S)
+    here.helper(waits=True)
     port = urlsplit(here.url).port
     assert port
     proxy = relay(here.folder, "127.0.0.1", port)
     proxy.start()
     try:
         cut_off = here.worker("--no-sandbox", url=here.url.replace(str(port), str(proxy.port)))
-        run = here.execute("--sandbox", "off")
-        awaited(lambda: list(here.begun.glob("[ab]")), "no agent begins")
+        run = here.execute(*UNFENCED)
+        begun(here, "[ab]")
         agent = int(next(here.begun.glob("[ab]")).read_text())
         proxy.signal(signal.SIGSTOP)
         awaited(lambda: not Path(f"/proc/{agent}").exists(), "the agent outlives the lease")
@@ -231,7 +252,7 @@ def test_secrets_are_in_no_database_ref_log_or_list_of_processes(engine: Engine,
     try:
         worker = here.program(["work", "--remote", str(here.remote), "--no-sandbox"], here.folder, "worker.log")
         worker.says("waits for orders")
-        arguments = [*here.world.arguments(2), "--remote", str(here.remote), "--sandbox", "off"]
+        arguments = [*here.world.arguments(2), "--remote", str(here.remote), *UNFENCED]
         here.program(arguments, here.world.top, "coordinator.log").ends(0)
         seen = Path(f"/proc/{worker.process.pid}/cmdline").read_bytes()
         here.is_done()
@@ -239,22 +260,14 @@ def test_secrets_are_in_no_database_ref_log_or_list_of_processes(engine: Engine,
         here.close()
     every = ["git", "cat-file", "--batch-all-objects", "--batch", "--unordered"]
     objects = subprocess.run(every, cwd=here.remote, capture_output=True, check=True).stdout
-    records = _everything(here.world.out)
+    records = everything(here.world.out)
     assert b"my secret is" in records, "the agent was not heard"
     assert b"SANTIAGO_ENGINE" not in records
-    stored = b"".join(map(_everything, engine.server.log.parent.glob("data" if "postgres" in engine.url else "*.db*")))
+    stored = b"".join(map(everything, engine.server.log.parent.glob("data" if "postgres" in engine.url else "*.db*")))
     assert b"attempt/S1/1" in stored, "the engine was not looked at"
     logs = b"".join(log.read_bytes() for log in [*here.folder.glob("*.log"), engine.server.log])
-    for where in (seen, objects, records, stored, logs, _everything(here.folder / "home")):
+    for where in (seen, objects, records, stored, logs, everything(here.folder / "home")):
         assert re.findall(rb"planted-\d{10}[\w-]*", where) == []
-
-
-def _everything(place: Path) -> bytes:
-    found = []
-    for path in [place, *place.rglob("*")]:
-        with suppress(OSError):
-            found += [path.read_bytes()] if path.is_file() and not path.is_symlink() else []
-    return b"".join(found)
 
 
 def test_a_worker_that_cannot_serve_a_run_says_why_and_ends(fleet: Callable[..., Fleet]) -> None:
@@ -262,7 +275,7 @@ def test_a_worker_that_cannot_serve_a_run_says_why_and_ends(fleet: Callable[...,
     here.helper()
     other = here.folder / "home" / ".config" / "santiago" / "agents" / "helper.toml"
     said = other.read_text()
-    run = here.execute("--sandbox", "off")
+    run = here.execute(*UNFENCED)
     here.logs("attempt_started")
     other.unlink()
     assert "declined" in here.worker("--no-sandbox").ends(10)

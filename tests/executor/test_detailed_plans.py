@@ -293,6 +293,8 @@ def test_a_difference_is_empty_where_nothing_changed_and_never_long() -> None:
     assert len(lines) == detailed_plan.MOST_LINES
     assert lines[-1] == "… and 11 more"
     assert max(map(len, lines)) < 200
+    assert detailed_plan.short("x" * detailed_plan.SHORT) == f'"{"x" * detailed_plan.SHORT}"'
+    assert detailed_plan.short("x" * (detailed_plan.SHORT + 1)) == f'"{"x" * (detailed_plan.SHORT - 1)}…"'
 
 
 # Carrying out

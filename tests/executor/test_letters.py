@@ -22,7 +22,7 @@ def asked(kind: str) -> Journal:
 
 
 def answer(journal: Journal, word: str, text: str = "") -> list[Fact]:
-    letter = Letter(kind="answer", subject="S1-1", answer=word, text=text, actor="ann")
+    letter = Letter(kind="answer", subject="S1-1", answer=word, text=text, actor="ann", via="page")
     facts = heard([letter], journal.state).facts
     journal.record(facts)
     return facts
@@ -34,6 +34,7 @@ def test_accept_takes_the_work_as_it_is_in_the_name_of_who_said_so() -> None:
     assert [fact.event for fact in facts] == [
         K.QUESTION_ANSWERED, K.STORY_REOPENED, K.STORY_ACCEPTED, K.STORY_VERIFIED
     ]  # fmt: skip
+    assert facts[0].context["via"] == "page", "the log records how an answer came"
     taken = facts[2]
     assert {fact.actor for fact in facts} == {"ann"}
     assert (taken.context["commit"], taken.context["proof"], taken.context["text"]) == ("c1", "attested", "I read it")

@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from santiago.contract.events import EventKind
+from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.executor.decide import base_of
 from santiago.executor.schedule import followed, overlap
-from tests.contract.histories import plan_of
+from tests.contract.histories import Journal, plan_of
 from tests.executor.parity import compare
 from tests.util.each import each
 
@@ -48,6 +51,21 @@ def test_no_story_overtakes_an_earlier_one_that_it_may_meet(files: list[list[str
             wide = not story.files or not earlier.files
             if wide or any(overlap(a, b) for a in story.files for b in earlier.files):
                 assert earlier.id in behind[story.id]
+
+
+def test_an_attempt_builds_on_the_verified_work_before_it_and_on_none_that_a_person_is_asked_about() -> None:
+    journal = Journal(plan_of(S1="", S2="", S3="", S4=""), {"S3": ("S2",), "S4": ("S3",)})
+    journal.add(EventKind.RUN_EXECUTING, phase=RunPhase.EXECUTING, head="c0")
+    journal.move("S2", StoryPhase.RUNNING)
+    journal.add(EventKind.ATTEMPT_ENDED, "S2", StoryPhase.EVIDENCE_COLLECTED, status="ok", commit="c2", verdict="pass")
+    journal.move("S2", StoryPhase.VERIFIED)
+    journal.add(EventKind.STORY_SKIPPED, "S3")
+    assert base_of(journal.state, journal["S4"]) == ("c0", "c2"), "also beyond a story that is left out"
+    journal.add(
+        EventKind.QUESTION_ASKED, "S2", question="q1", kind="result", text="Good?", options=["approve", "adjust"]
+    )
+    assert journal.ready == ["S1", "S4"]
+    assert base_of(journal.state, journal["S4"]) == ("c0",)
 
 
 @each("seed", [5, 6])

@@ -1,4 +1,4 @@
-"""Repositories with nothing to go by: no commit at all, a bare README, and a document without any check."""
+"""A repository with nothing to go by: no commit at all."""
 
 from pathlib import Path
 
@@ -37,32 +37,6 @@ NOBODY = {
     "greet.py": 'import sys\n\nprint(f"Hello, {sys.argv[1]}!" if sys.argv[1:] else "Hello!")\n',
     "test_nobody.py": TESTS.replace("test_ann", "test_nobody").replace('"Ann"', "").replace("Hello, Ann!", "Hello!"),
 }
-WORDS = """\
-# Words
-
-Writers want small helpers for their words.
-
-## User stories
-
-### Count words
-
-As a writer I want to know how many words a text has, so that I keep to my limit.
-
-- An empty text has no words
-
-### Capitalise titles
-
-As a writer I want titles with capital letters.
-
-- `title_of("a day")` is "A Day"
-"""
-CODE = "def shout(word):\n    return word.upper()\n"
-COUNTS = f"{CODE}\n\ndef count(text):\n    return len(text.split())\n"
-TITLES = f"{COUNTS}\n\ndef title_of(text):\n    return text.title()\n"
-
-
-def unit(module: str, line: str) -> str:
-    return f"import unittest\n\nfrom words import {module}\n\n\nclass Words(unittest.TestCase):\n    def test_it(self):\n        {line}\n"
 
 
 def test_a_repository_without_a_commit(tmp_path: Path) -> None:
@@ -89,31 +63,4 @@ def test_a_repository_without_a_commit(tmp_path: Path) -> None:
     assert ran.count("own_tests)") == 2
     ann.types(f"git merge -q {branch_of(ran)} && git push -q origin HEAD")
     assert ann.types("python3 greet.py Ann") == "Hello, Ann!\n"
-    assert MERGED in ann.types("santiago status")
-
-
-def test_a_document_without_checks_whose_tests_are_written_first(tmp_path: Path) -> None:
-    """There is code, and no test of it; one agent writes the tests, another one the work."""
-    ann = Person(tmp_path)
-    ann.clones(shared(tmp_path, "words", {"words.py": CODE, "docs/prd.md": WORDS}))
-    writer = {
-        "Count words": {"test_count.py": unit("count", "self.assertEqual(count(''), 0)")},
-        "Capitalise titles": {"test_titles.py": unit("title_of", "self.assertEqual(title_of('a day'), 'A Day')")},
-    }
-    ann.installs("writer", writer)
-    ann.installs("worker", {"Count words": {"words.py": COUNTS}, "Capitalise titles": {"words.py": TITLES}})
-
-    planned = ann.types("santiago plan docs/prd.md")
-    assert "no story has a check, and a story without a check is never done" in planned
-    assert "next: santiago run docs/prd.md --verify 'python3 -m unittest discover' --yes\n" in planned
-    assert "--tests-first has them written before the work" in ann.types("santiago init")
-    ann.types("git add santiago.toml && git commit -q -m 'Set santiago up'")
-
-    ran = ann.types("santiago run docs/prd.md --agent worker --tests-first writer --yes")
-    assert "note: the tests of each story are written first, by writer\n" in ran
-    assert ran.count("they fail without the work: ") == 2
-    assert ran.count("2 attempts") == ran.count(", proved)") == 2
-    assert "no named test shows these criteria: S1#1, S2#1\n" in ran
-    ann.types(f"git merge -q {branch_of(ran)}")
-    assert "Ran 2 tests" in ann.types("python3 -m unittest discover")
     assert MERGED in ann.types("santiago status")

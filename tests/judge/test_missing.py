@@ -143,6 +143,8 @@ NAMES = "Failed to establish a new connection: [Errno -3] Temporary failure in n
 )  # fmt: skip
 def test_what_is_outside_the_repository_is_told_by_what_the_check_says(output: str, kind: str, name: str) -> None:
     assert found(output) == (kind, name)
+    said = Missing(command="make", kind=kind, name=name).sentence
+    assert (kind in said, name in said) == (True, True), "each kind has a sentence of its own"
     assert missing(shown("a b-", output=output), (), lambda _: None, ()) is None, (
         "a check of which something passes can run"
     )

@@ -63,9 +63,7 @@ PARTS = "## {0}\n### {1}. Timer\n**Acceptance criteria:**\n- a\n### {2}. History
         ("## Small stuff\n- [ ] Fix it\n- [ ] Name it\n", ["Core value", "Phase 9: Ship"]),
     ],
 )
-def test_where_the_plan_is_asked_anyway_sections_without_units_are_context_unless_they_may_be_a_part(
-    text: str, left: list[str]
-) -> None:
+def test_if_a_plan_is_asked_about_sections_without_units_are_context_unless_a_part(text: str, left: list[str]) -> None:
     made = plan(f"# App\n\n{ABOUT}{text}")
     assert not made.certain
     assert [row.title for row in made.account if row.why == "not understood"] == left
@@ -99,21 +97,14 @@ TASKS = "# App\n\n## Tasks\n- [ ] T1: log in\n- [ ] T2: log out\n"
         ("## Einführung und Zielsetzung\nWarum.\n", "7-8 Einführung und Zielsetzung: context", True),
         ("## 변경 이력\n- 초안\n", "7-8 변경 이력: context", True),
         ("## Engineering principles\n- small\n", "7-8 Engineering principles: context", True),
-        (
-            "## Definition of Done (team)\n- [ ] reviewed\n- [ ] tested\n",
-            "7-9 Definition of Done (team): left_out a definition of done",
-            True,
-        ),
+        ("## Definition of Done (team)\n- [ ] reviewed\n- [ ] tested\n", "7-9 Definition of Done (team): left_out a definition of done", True),
         ("## Out of scope\n- cars\n- ships\n", "7-9 Out of scope: left_out out of scope", True),
+        ("## Ideas for later\n- cars\n", "7-8 Ideas for later: left_out out of scope", True),
         ("## Goals and non-goals\nSell.\n", "7-8 Goals and non-goals: context", True),
         ("## Payments\n- cards\n- coupons\n", "7-9 Payments: left_out not understood", False),
         ("## Data export\nAll as CSV.\n", "7-8 Data export: left_out not understood", False),
         ("## Payments\n", "7-7 Payments: left_out empty", True),
-        (
-            "## Payments\nLater.\n\n## Not planned\n- Payments: later\n",
-            "7-8 Payments: left_out named as left out",
-            True,
-        ),
+        ("## Payments\nLater.\n\n## Not planned\n- Payments: later\n", "7-8 Payments: left_out named as left out", True),
         ("## Architecture\n\n### Backend\nGo.\n", "7-10 Architecture: context", True),
         ("## Payments\nCards.\n\n### Overview\nText.\n", "7-11 Payments: left_out not understood", False),
         ("## Notes\n\n```\n- [ ] a\n- [ ] b\n```\n", "9-12 code: left_out code, which is not read", False),
@@ -121,7 +112,7 @@ TASKS = "# App\n\n## Tasks\n- [ ] T1: log in\n- [ ] T2: log out\n"
         ("<!-- sell cars -->\n", "7-7 comment: left_out a comment", True),
         ("## Links\n[more](docs/more.md)\n", "8-8 docs/more.md: left_out another file, which is not read", True),
     ],
-)
+)  # fmt: skip
 def test_a_part_is_what_its_heading_says_and_else_not_understood(text: str, row: str, certain: bool) -> None:
     made = plan(f"{TASKS}\n{text}")
     assert row in rows(made)
@@ -132,12 +123,9 @@ def test_a_part_is_what_its_heading_says_and_else_not_understood(text: str, row:
     ("text", "row"),
     [
         ("- plain one\n- plain two\n", '7-8 list under "Tasks": left_out not understood'),
-        (
-            "| Feature | Owner |\n|---|---|\n| pay | Ann |\n| ship | Bob |\n",
-            '9-10 table under "Tasks": left_out not understood',
-        ),
+        ("| Feature | Owner |\n|---|---|\n| pay | Ann |\n| ship | Bob |\n", '9-10 table under "Tasks": left_out not understood'),
     ],
-)
+)  # fmt: skip
 def test_a_list_or_table_beside_the_units_of_its_section_is_named(text: str, row: str) -> None:
     made = plan(f"{TASKS}\n{text}")
     assert (row in rows(made), made.certain) == (True, False)

@@ -47,50 +47,26 @@ PARTS = "### P1-0: Base\n#### P1-0-A: Model\n- a\n#### P1-0-B: Store\n- b\n### P
         ("## Functional\n- F-1: Log in\n- F-2: Log out\n## Other\n- NF-1: Fast\n- NF-2: Small\n", "F-1 F-2 NF-1 NF-2"),
         # the boxes of a legend are no tasks, nor are lists of files and of what is accepted in the end
         ("# Tasks\n## Status Legend\n- [ ] Pending\n- [x] Done\n## First\n- [ ] In\n- [ ] Out\n", "In Out"),
-        (
-            "## Work\n- [ ] a\n- [ ] b\n## Files to Change\n- [ ] `a.py`\n## Final Acceptance Checklist\n- [ ] all green\n",
-            "a b",
-        ),
+        ("## Work\n- [ ] a\n- [ ] b\n## Files to Change\n- [ ] `a.py`\n## Final Acceptance Checklist\n- [ ] all green\n", "a b"),
         ("## Work\n- [ ] a\n- [ ] b\n## Phase 1 exit criteria\n- [ ] it runs\n", "a b"),
         # an id that begins with the word for a unit is one of its own
-        (
-            "## Users\n- [ ] **USER-01**: In\n- [ ] **USER-02**: Out\n## Tasks\n- [ ] **TASKS-01**: Add\n",
-            "USER-01 USER-02 TASKS-01",
-        ),
+        ("## Users\n- [ ] **USER-01**: In\n- [ ] **USER-02**: Out\n## Tasks\n- [ ] **TASKS-01**: Add\n", "USER-01 USER-02 TASKS-01"),
         # a part with a letter of its own is the unit and the rest its group, whatever list or table comes before
         ("# Plan\n" + PARTS, "P1-0-A P1-0-B P1-1-A"),
         ("# Plan\n- P1-0: Base\n- P1-1: Shell\n" + PARTS, "P1-0-A P1-0-B P1-1-A"),
         ("# Plan\n| Step | Feature |\n|---|---|\n| P1-0 | Base |\n| P1-1 | Shell |\n" + PARTS, "P1-0-A P1-0-B P1-1-A"),
-        (
-            "## Users\n**R1. Accounts**\n\n- R1.1: stored\n- R1.2: deleted\n\n**R2. Roles**\n\n- R2.1: admin\n- R2.2: guest\n",
-            "R1.1 R1.2 R2.1 R2.2",
-        ),
+        ("## Users\n**R1. Accounts**\n\n- R1.1: stored\n- R1.2: deleted\n\n**R2. Roles**\n\n- R2.1: admin\n- R2.2: guest\n", "R1.1 R1.2 R2.1 R2.2"),
         # headings that are priorities are no ids
         ("### P0 CRITICAL\n- [ ] a\n- [ ] b\n### P1 HIGH\n- [ ] c\n", "a b c"),
         # a header says what rows are, whatever their prefix means elsewhere; ids may stand in any column
-        (
-            "| ID | Requirement | Priority |\n|---|---|---|\n| SC-01 | Keys | Must |\n| SC-02 | Tokens | Must |\n",
-            "SC-01 SC-02",
-        ),
-        (
-            "| Priority | Backlog ID | Feature |\n|---|---|---|\n| P0 | MVP-1 | In |\n| P1 | MVP-2 | Out |\n",
-            "MVP-1 MVP-2",
-        ),
-        (
-            "| Priority | Backlog ID | Feature |\n|---|---|---|\n| P0 | MVP-1 | In |\n| P1 |\n| P1 | MVP-2 | Out |\n",
-            "MVP-1 MVP-2",
-        ),
+        ("| ID | Requirement | Priority |\n|---|---|---|\n| SC-01 | Keys | Must |\n| SC-02 | Tokens | Must |\n", "SC-01 SC-02"),
+        ("| Priority | Backlog ID | Feature |\n|---|---|---|\n| P0 | MVP-1 | In |\n| P1 | MVP-2 | Out |\n", "MVP-1 MVP-2"),
+        ("| Priority | Backlog ID | Feature |\n|---|---|---|\n| P0 | MVP-1 | In |\n| P1 |\n| P1 | MVP-2 | Out |\n", "MVP-1 MVP-2"),
         # dotted boxes under stories are their details, and a first level of whole numbers groups the rest
-        (
-            "### Story 1.1: In\n- a\n- [ ] 1.1.1 b\n- [ ] 1.1.2 c\n### Story 1.2: Out\n- d\n- [ ] 1.2.1 e\n- [ ] 1.2.2 f\n",
-            "1.1 1.2",
-        ),
+        ("### Story 1.1: In\n- a\n- [ ] 1.1.1 b\n- [ ] 1.1.2 c\n### Story 1.2: Out\n- d\n- [ ] 1.2.1 e\n- [ ] 1.2.2 f\n", "1.1 1.2"),
         ("## Tasks\n- [ ] 1.0 a\n  - [ ] 1.1 b\n  - [ ] 1.2 c\n- [ ] 2.0 d\n  - [ ] 2.1 e\n", "1.1 1.2 2.1"),
         # a front matter with an id does not make a list one unit, nor a chapter with a box
-        (
-            "---\nid: DOC-005\ntitle: Plan\nstatus: validated\n---\n# Backlog\n## A\n- [ ] a\n- [ ] b\n## C\n- [ ] c\n",
-            "a b c",
-        ),
+        ("---\nid: DOC-005\ntitle: Plan\nstatus: validated\n---\n# Backlog\n## A\n- [ ] a\n- [ ] b\n## C\n- [ ] c\n", "a b c"),
         ("## 1. Overview\n- [ ] a\n## 2. Goals\n- fast\n## 3. Timeline\n- [ ] b\n", "a b"),
         # a mark on every line is no placeholder
         ("- [ ] **[REQUIRED]** a\n" * 6, "[REQUIRED] [REQUIRED] [REQUIRED] [REQUIRED] [REQUIRED] [REQUIRED]"),
@@ -107,7 +83,7 @@ PARTS = "### P1-0: Base\n#### P1-0-A: Model\n- a\n#### P1-0-B: Store\n- b\n### P
         # all of a group is no unit
         ("## Tasks\n- [ ] **T1.1** a\n- [ ] **T1.2** b\n## 技术依赖\n- T1.1 → T1.2\n- T4.* 最后进行\n", "T1.1 T1.2"),
     ],
-)
+)  # fmt: skip
 def test_these_and_no_other_lines_are_the_units(text: str, expected: str) -> None:
     assert " ".join(names(plan(text))) == expected
 

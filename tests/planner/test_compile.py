@@ -241,9 +241,7 @@ ORDERABLE = st.lists(st.integers(1, 30), min_size=1, max_size=12, unique=True)
 
 @settings(max_examples=40)
 @given(numbers=ORDERABLE, data=st.data())
-def test_the_order_respects_dependencies_and_is_the_smallest_such_order(
-    numbers: list[int], data: st.DataObject
-) -> None:
+def test_the_order_is_the_smallest_that_respects_dependencies(numbers: list[int], data: st.DataObject) -> None:
     """Of the units whose dependencies are placed, the one with the smallest id always comes next."""
     edges = {
         n: data.draw(st.sets(st.sampled_from(numbers[:i]), max_size=3)) if i else set() for i, n in enumerate(numbers)

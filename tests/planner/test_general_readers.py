@@ -234,9 +234,7 @@ OFFERED = [
 
 
 @each(("text", "chosen", "rivals"), OFFERED)
-def test_every_list_beside_the_chosen_one_is_offered_and_can_be_chosen_instead(
-    text: str, chosen: str, rivals: str
-) -> None:
+def test_every_list_beside_the_chosen_one_can_be_chosen_instead(text: str, chosen: str, rivals: str) -> None:
     def shown(offer: Offer) -> str:
         return f"{offer.units} {offer.count} {offer.lines[0]}-{offer.lines[1]}: {offer.name}"
 

@@ -177,6 +177,9 @@ def test_records_in_fences_are_stories_where_a_heading_or_item_announces_them() 
     assert [targets(unit) for unit in document.units] == [["US-XXX"], ["US-001"], [], []]
     assert document.units[0].title == "Open the box"
     assert sorted(codes(document)) == ["fence_not_read", "fence_not_read", "yaml_repaired"]
+    document = read("### US-001: Open the box\n\n```yaml\nid: US-001\nacceptance_criteria: [it opens]\n```\n")
+    found = [(unit.id, unit.line) for unit in document.units]
+    assert (document.format, found) == ("fenced-stories", [("US-001", 1)]), "also in the first line of a document"
 
 
 @each(

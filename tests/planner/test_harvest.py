@@ -20,31 +20,19 @@ def texts(found: Unit) -> list[str]:
     ("text", "expected"),
     [
         # scenarios win over boxes, boxes over bullets, and bullets count where there is nothing else
-        (
-            "- [ ] a box\n#### Scenario: Night\n- **GIVEN** dark\n- **THEN** light",
-            ["3 Scenario: Night GIVEN dark THEN light"],
-        ),
+        ("- [ ] a box\n#### Scenario: Night\n- **GIVEN** dark\n- **THEN** light", ["3 Scenario: Night GIVEN dark THEN light"]),
         ("- a bullet\n- [ ] a box", ["3 a box"]),
         ("- one\n  - detail\n- two", ["2 one detail", "4 two"]),
         # success criteria serve where no acceptance criteria stand, and checks before plain bullets
         ("- a bullet\n\n**Success Criteria**:\n- fast", ["5 fast"]),
         ("**Deliverables:**\n- a module\n**Verification:**\n- it starts\n- `npm test`", ["5 it starts"]),
         # a definition of done, metrics, gates and a form of key and value never serve
-        (
-            "**Definition of Done:**\n- [ ] reviewed\n**Success Metrics:**\n- 99 %\n**Quality Gates:**\n- [ ] `npm test`",
-            [],
-        ),
+        ("**Definition of Done:**\n- [ ] reviewed\n**Success Metrics:**\n- 99 %\n**Quality Gates:**\n- [ ] `npm test`", []),
         ("- Class: core\n- Status: active\n- Description: it validates\n- Source: spec", []),
         # but a remark, a word for files without a file, and a field below the label for criteria are criteria
         ("- one\n- Note: two", ["2 one", "3 Note: two"]),
-        (
-            "- Update: the user sees it\n- Tests: cover the parser",
-            ["2 Update: the user sees it", "3 Tests: cover the parser"],
-        ),
-        (
-            "**Acceptance Criteria:**\n- Status: shows green\n- Files: can be sent",
-            ["3 Status: shows green", "4 Files: can be sent"],
-        ),
+        ("- Update: the user sees it\n- Tests: cover the parser", ["2 Update: the user sees it", "3 Tests: cover the parser"]),
+        ("**Acceptance Criteria:**\n- Status: shows green\n- Files: can be sent", ["3 Status: shows green", "4 Files: can be sent"]),
         # one line of criteria is split at semicolons even when wrapped
         ("- **Acceptance criteria:** a;\n  b goes\n  on; c", ["2 a", "3 b goes on", "4 c"]),
         # a Given opens a criterion and the rest continues it; so do named criteria; lines of EARS stand alone
@@ -65,25 +53,13 @@ def texts(found: Unit) -> list[str]:
             ],
         ),
         # words that only look like a Then begin a criterion
-        (
-            "**Acceptance Criteria:**\n- Given x, when y, then z\n- E-mail is sent",
-            ["3 Given x, when y, then z", "4 E-mail is sent"],
-        ),
-        (
-            "**Acceptance Criteria:**\n- Given x, when y, then z\n- I see it",
-            ["3 Given x, when y, then z", "4 I see it"],
-        ),
+        ("**Acceptance Criteria:**\n- Given x, when y, then z\n- E-mail is sent", ["3 Given x, when y, then z", "4 E-mail is sent"]),
+        ("**Acceptance Criteria:**\n- Given x, when y, then z\n- I see it", ["3 Given x, when y, then z", "4 I see it"]),
         # headings below divide criteria and do not end them, and criteria may be paragraphs
-        (
-            "#### Acceptance Criteria\n##### Functional\n- a\n##### Speed\n- b\n#### Technical Notes\n- c",
-            ["4 a", "6 b"],
-        ),
-        (
-            "Criterios de Aceptación\n\nEl usuario existe.\n\nDebe verse el total.",
-            ["4 El usuario existe.", "6 Debe verse el total."],
-        ),
+        ("#### Acceptance Criteria\n##### Functional\n- a\n##### Speed\n- b\n#### Technical Notes\n- c", ["4 a", "6 b"]),
+        ("Criterios de Aceptación\n\nEl usuario existe.\n\nDebe verse el total.", ["4 El usuario existe.", "6 Debe verse el total."]),
     ],
-)
+)  # fmt: skip
 def test_the_criteria_of_a_unit_are_its_best_and_have_their_lines(text: str, expected: list[str]) -> None:
     assert [f"{criterion.line} {criterion.text}" for criterion in unit(f"### U\n{text}\n").criteria] == expected
 

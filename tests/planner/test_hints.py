@@ -121,15 +121,11 @@ def test_bare_names_count_only_under_a_files_label() -> None:
         ("app.py, the parser", ["app.py"], ["the parser"]),
         ("various", [], ["various"]),
         ("All 11 agents (AGENT.md frontmatter)", [], ["All 11 agents"]),
-        (
-            "/etc/passwd, ../up.py, https://a.example/x.html",
-            [],
-            ["/etc/passwd", "../up.py", "https://a.example/x.html"],
-        ),
+        ("/etc/passwd, ../up.py, https://a.example/x.html", [], ["/etc/passwd", "../up.py", "https://a.example/x.html"]),
         ("None", [], []),
         ("n/a (docs only)", [], []),
     ],
-)
+)  # fmt: skip
 def test_every_entry_of_a_list_of_files_is_a_path_or_is_left(text: str, paths: list[str], left: list[str]) -> None:
     assert behind_files(text) == (paths, left)
 

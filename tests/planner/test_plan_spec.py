@@ -104,18 +104,11 @@ def test_a_check_that_proves_nothing_refuses_the_plan(check: str) -> None:
         "## Story 1: Load rates\nProfile: api\n\nAcceptance criteria:\n- a\n\n## Story 2: Other\n",
         "| ID | Requirement | Priority |\n|---|---|---|\n| FR-1 | Load rates `profile=server` | must |\n| FR-2 | Other | must |\n",
         "Feature: Load rates\n  profile=backend-api\n  Scenario: a\n    Given a\n    When b\n    Then c\n",
-        json.dumps(
-            {
-                "userStories": [
-                    {"id": "US-1", "title": "Load rates", "profile": "backend_api"},
-                    {"id": "US-2", "title": "O"},
-                ]
-            }
-        ),
+        json.dumps({"userStories": [{"id": "US-1", "title": "Load rates", "profile": "backend_api"}, {"id": "US-2", "title": "O"}]}),
         "stories:\n  - id: US-1\n    title: Load rates\n    profile: backend-api\n  - id: US-2\n    title: Other\n",
         "---\nid: task-1\ntitle: Load rates\nprofile: backend\n---\n## Acceptance Criteria\n- [ ] a\n",
     ],
-)
+)  # fmt: skip
 def test_the_profile_of_a_unit_is_read_from_every_kind_of_document(text: str) -> None:
     """Board line 9."""
     made = compile_plan(Source(text, path="x"))

@@ -312,6 +312,13 @@ Tieu chi chap nhan:
 Deferred to future release. Tracked but not in current roadmap.
 - **AUTH-05**: Single sign-on
 => ids, status: AUTH-01, open | AUTH-02, done | AUTH-05, future
+== a section that says so first is put off, the last one too
+# PRD
+### R1: One
+- a
+### R2: Two
+Postponed to next year.
+=> ids, status: R1, open | R2, future
 == improved requirements as plain paragraphs are units
 # SRS
 ## Review

@@ -18,28 +18,14 @@ from tests.util.each import each
         ({"userStories": [{"id": "US-1", "title": "Log in", "acceptanceCriteria": ["works"]}]}, "US-1: Log in, 1"),
         ([{"id": "T-1", "title": "Log in", "acceptance_criteria": ["a", "b"], "status": "open"}], "T-1: Log in, 2"),
         ([{"id": "A-1", "title": "One thing", "priority": 1, "passes": False}], "A-1: One thing, 0"),
-        (
-            {"US-1": {"title": "In", "acceptanceCriteria": ["a"]}, "US-2": {"title": "Out"}},
-            "US-1: In, 1 | US-2: Out, 0",
-        ),
+        ({"US-1": {"title": "In", "acceptanceCriteria": ["a"]}, "US-2": {"title": "Out"}}, "US-1: In, 1 | US-2: Out, 0"),
         ([{"category": "ui", "description": "It opens", "steps": ["a", "b"], "complete": False}], "None: It opens, 2"),
         ({"requirements": ["It keeps a log", "FR-2: For a year"]}, "None: It keeps a log, 0 | FR-2: For a year, 0"),
         ({"phases": [{"id": 1, "tasks": [{"id": "1.1", "name": "Do", "test": {"assertions": ["x"]}}]}]}, "1.1: Do, 1"),
-        (
-            {
-                "id": "t-9",
-                "title": "One",
-                "description": "All",
-                "subtasks": [{"verification": {"specificChecks": ["p", "q"]}}],
-            },
-            "t-9: One, 2",
-        ),
+        ({"id": "t-9", "title": "One", "description": "All", "subtasks": [{"verification": {"specificChecks": ["p", "q"]}}]}, "t-9: One, 2"),
         ({"features": {"Search": {"F1": "By name", "F2": "By date"}}}, "F1: By name, 0 | F2: By date, 0"),
         ({"features": [{"F10": "Print it all"}, {"F2": "Save it all"}]}, "F10: Print it all, 0 | F2: Save it all, 0"),
-        (
-            {"tasks": {"T1": {"title": "One of two"}, "T2": {"title": "Two of two"}}},
-            "T1: One of two, 0 | T2: Two of two, 0",
-        ),
+        ({"tasks": {"T1": {"title": "One of two"}, "T2": {"title": "Two of two"}}}, "T1: One of two, 0 | T2: Two of two, 0"),
         (
             {
                 "prd": {
@@ -52,7 +38,7 @@ from tests.util.each import each
         ({"requirements": [{"id": "Q-1", "owner": "core", "marker": "keeps time"}]}, "Q-1: keeps time, 0"),
         ({"issues": [{"number": 12, "title": "It crashes at night", "state": "open"}]}, "12: It crashes at night, 0"),
     ],
-)
+)  # fmt: skip
 def test_a_record_is_a_unit_in_every_known_shape(document: Any, expected: str) -> None:
     """With its id, its title and the number of its criteria."""
     units = read(document).units

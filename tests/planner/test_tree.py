@@ -257,15 +257,11 @@ def test_yaml_without_the_compiled_parser_reads_the_same(monkeypatch: pytest.Mon
         ("a: `code`\nb: *bold* text\n", [1, 2], {"a": "`code`", "b": "*bold* text"}),
         ("a: 'it's'\n", [1], {"a": "it's"}),
         ("- id: @x\n  title: a: b\n- id: y\n", [1, 2], [{"id": "@x", "title": "a: b"}, {"id": "y"}]),
-        (
-            "c:\n  - GIVEN a list :\n      • one\n    WHEN b\n    THEN c : d\nid: 1\n",
-            [2],
-            {"c": ["GIVEN a list : • one WHEN b THEN c : d"], "id": 1},
-        ),
+        ("c:\n  - GIVEN a list :\n      • one\n    WHEN b\n    THEN c : d\nid: 1\n", [2], {"c": ["GIVEN a list : • one WHEN b THEN c : d"], "id": 1}),
         ("a: [x, @y]\nb: 1", [1], {"a": "[x, @y]", "b": 1}),
         ("a: fine\n", [], {"a": "fine"}),
     ],
-)
+)  # fmt: skip
 def test_yaml_as_people_write_it_is_repaired_line_by_line(text: str, repaired: list[int], value: object) -> None:
     root, found = yaml_tree.parse_mended(text)
     assert found == repaired

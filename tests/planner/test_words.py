@@ -74,7 +74,5 @@ def test_no_section_is_both_out_of_scope_and_a_list_of_stories() -> None:
         ("As soon as I can", False),
     ],
 )
-def test_stories_are_known_in_many_languages_and_other_sentences_that_begin_so_are_none(
-    sentence: str, is_one: bool
-) -> None:
+def test_stories_are_known_in_many_languages_and_sentences_alike_are_none(sentence: str, is_one: bool) -> None:
     assert bool(words.is_story(sentence)) is is_one

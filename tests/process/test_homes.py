@@ -70,9 +70,7 @@ def content(home: Path) -> dict[str, str]:
     return {str(path.relative_to(home)): path.read_text() for path in home.rglob("*") if path.is_file()}
 
 
-def test_what_an_agent_writes_into_its_settings_stays_in_a_copy_and_is_named(
-    run: Callable[[str], tuple[Report, Home]], home: Path
-) -> None:
+def test_settings_that_an_agent_writes_stay_in_a_copy(run: Callable[[str], tuple[Report, Home]], home: Path) -> None:
     """By the home folder's own path as well, and also where that cannot be hidden."""
     report, own = run(
         "cd && echo hook >.robo/settings.json && echo x >.robo/scripts/new.sh && rm .robo/scripts/hook.sh && echo x >>.robo.json"

@@ -90,9 +90,7 @@ def inside(server: ProcessServer, box: Sandbox, repo: Path, tmp_path: Path) -> I
 
 
 @everywhere
-def test_the_checkout_stands_where_the_repository_stands_and_nothing_of_that_is_there(
-    inside: Inside, repo: Path
-) -> None:
+def test_the_checkout_stands_where_the_repository_stands_and_hides_it(inside: Inside, repo: Path) -> None:
     one = inside.checkout("one")
     real = os.path.realpath(repo)
     assert inside.run("pwd; echo $PWD", one).head.splitlines() == [real, real]
@@ -139,9 +137,7 @@ def test_dependencies_are_only_read_where_there_are_no_overlays_and_what_set_up_
     assert inside.run("cat .venv/tool", two).head == "made here\n"
 
 
-def test_a_checkout_that_is_only_to_be_read_has_its_dependencies_and_cannot_be_written(
-    inside: Inside, repo: Path
-) -> None:
+def test_a_checkout_that_is_only_read_has_its_dependencies_and_cannot_be_written(inside: Inside, repo: Path) -> None:
     one = inside.checkout("one")
     script = "cat work .venv/tool; ! echo x >new && ! echo x >>work && ! rm work && echo refused"
     place = replace(inside.ground.place(str(one)), readonly=True)
@@ -154,9 +150,7 @@ def test_a_checkout_that_is_only_to_be_read_has_its_dependencies_and_cannot_be_w
     assert not (one / "new").exists()
 
 
-def test_what_dependencies_lead_to_is_there_but_never_a_whole_home(
-    inside: Inside, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_dependencies_lead_to_is_there(inside: Inside, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(home))
     (home / "beside").mkdir()
     (home / "beside/code").write_text("of another package\n")

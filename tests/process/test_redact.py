@@ -74,7 +74,7 @@ pieces = st.lists(
     keep=st.sampled_from([40, 300, 5000]),
     log_keep=st.sampled_from([None, 0, 100, 700]),
 )
-def test_no_secret_reaches_head_tail_or_log_however_the_output_is_cut(
+def test_no_secret_leaves_with_cut_output(
     pieces: list[bytes], cuts: list[int], keep: int, log_keep: int | None
 ) -> None:
     stream = b"|".join(pieces)
@@ -100,9 +100,7 @@ def test_no_secret_reaches_head_tail_or_log_however_the_output_is_cut(
     write=st.sampled_from(sorted(WRITTEN)),
     cuts=st.lists(st.integers(0, 300), max_size=20),
 )
-def test_a_stream_in_pieces_loses_the_same_as_the_whole_text(
-    secret: str, before: str, after: str, write: str, cuts: list[int]
-) -> None:
+def test_pieces_lose_the_same_as_the_whole(secret: str, before: str, after: str, write: str, cuts: list[int]) -> None:
     written = WRITTEN[write](secret.encode("utf-8", "surrogatepass"))
     text = before.encode() + written + after.encode() + written
     redactor = Redactor((secret,))

@@ -98,9 +98,7 @@ def listener() -> Iterator[int]:
         yield listening.getsockname()[1]
 
 
-def test_the_work_folder_can_be_written_and_nothing_outside(
-    inside: Callable[..., Report], work: Path, tmp_path: Path
-) -> None:
+def test_only_the_work_folder_can_be_written(inside: Callable[..., Report], work: Path, tmp_path: Path) -> None:
     (tmp_path / "repo/.git").mkdir(parents=True)
     (tmp_path / "repo/.git/config").write_text("[core]\n")
     repo = str(tmp_path / "repo")
@@ -127,9 +125,7 @@ def test_the_home_folder_is_empty_but_for_toolchains(inside: Callable[..., Repor
     assert not (home / "cache").exists()
 
 
-def test_what_the_caller_hides_is_not_there_and_the_inner_statement_counts(
-    inside: Callable[..., Report], tmp_path: Path
-) -> None:
+def test_what_the_caller_hides_is_gone_and_the_inner_word_counts(inside: Callable[..., Report], tmp_path: Path) -> None:
     plan = tmp_path / "repo/.santiago/run/plan"
     plan.mkdir(parents=True)
     (plan / "plan.json").write_text("{}")
@@ -174,9 +170,7 @@ def test_sockets_of_the_system_are_not_reachable_and_temporary_files_are_private
     assert (given / "file").read_text() == "x\n"
 
 
-def test_a_sandboxed_tree_gets_its_grace_and_a_hostile_one_does_not_leave(
-    inside: Callable[..., Report], work: Path
-) -> None:
+def test_a_sandboxed_tree_gets_its_grace_a_hostile_one_stays_in(inside: Callable[..., Report], work: Path) -> None:
     script = "trap 'echo bye; exit 7' TERM; echo >ready; while :; do sleep 0.05; done"
     report = inside(script, stopped=lambda: "stop" if (work / "ready").exists() else None)
     assert (report.stopped, report.exit_code) == (True, 7)
@@ -234,9 +228,7 @@ def test_off_is_off_and_says_so_and_a_folder_that_is_gone_is_said_before_anythin
         Sandbox().wrap(plain, writable=(str(tmp_path / "gone"),))
 
 
-def test_a_required_sandbox_that_does_not_work_blocks_and_a_broken_bubblewrap_is_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_required_sandbox_blocks_a_broken_one_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "_namespaces", lambda _: None)
     monkeypatch.setattr(sandbox, "_landlock", lambda: None)
     with pytest.raises(SantiagoError, match="no sandbox works") as caught:
@@ -296,9 +288,7 @@ def test_a_program_inside_has_no_right_beyond_its_users_and_gains_none(fenced: C
 
 @pytest.mark.parametrize("fenced", [*KINDS, pytest.param("landlock", marks=needs_landlock)], indirect=True)
 @pytest.mark.parametrize("network", [False, True])
-def test_the_kernels_settings_and_the_terminals_of_others_are_closed(
-    fenced: Callable[..., Report], network: bool
-) -> None:
+def test_the_kernels_settings_and_others_terminals_are_closed(fenced: Callable[..., Report], network: bool) -> None:
     """P17: also to the superuser's programs, which may open them because of their user id alone. Nothing is written."""
     kernel = (
         "sys/kernel/core_pattern",
@@ -356,9 +346,7 @@ def test_other_processes_get_no_signal(fenced: Callable[..., Report]) -> None:
     assert fenced("kill", "-0", str(os.getpid())).exit_code != 0
 
 
-def test_what_it_does_not_hold_is_said_also_by_the_name_in_the_header_and_the_log(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_it_does_not_hold_is_said_also_by_its_name_in_header_and_log(monkeypatch: pytest.MonkeyPatch) -> None:
     for version, more in ((1, {"TCP of checks", "abstract sockets", "signals"}), (4, {"abstract sockets"}), (7, set())):
         said = landlock.not_held(version)
         assert said[:1] == ("reading",)

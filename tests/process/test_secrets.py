@@ -149,8 +149,15 @@ def test_no_secret_of_the_environment_is_anywhere_in_the_out_dir(repo: Path) -> 
     assert b"[redacted]" in (out / "attempts/S1/3/prompt.md").read_bytes()
     assert b"[redacted]" in (out / "attempts/S1/1/changes.patch").read_bytes()
     assert any((out / "inbox/done").iterdir())
+    told = call(repo, "report", str(out)).stdout
+    assert ("of output" in told, (out / "report.html").read_bytes().count(b"[redacted]") > 10) == (True, True), told
     assert leaks(out) == []
     assert call(repo, "audit", str(out)).returncode == 0
+    # What came into the folder by another hand is redacted on the way out, too.
+    planted = b"\n".join(write(secret.encode()) for secret in SECRETS.values() for write in WRITTEN.values())
+    (out / "attempts/S1/3/critique.md").write_bytes(planted)
+    assert call(repo, "report", str(out), "-o", str(repo.parent / "sent" / "report.html")).returncode == 0
+    assert leaks(repo.parent / "sent") == []
 
 
 def events(out: Path) -> list[dict[str, Any]]:

@@ -26,9 +26,7 @@ ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="process trees are owned through Linux interfaces")
 
 
-def test_a_program_ends_by_itself_or_of_a_signal_and_reads_its_file_or_nothing(
-    server: ProcessServer, tmp_path: Path
-) -> None:
+def test_a_program_ends_by_itself_or_a_signal_and_reads_its_file(server: ProcessServer, tmp_path: Path) -> None:
     report = server.run(command("echo out; echo err >&2; exit 7", tmp_path))
     assert (report.exit_code, report.signal, report.orphans) == (7, None, 0)
     assert (report.timed_out, report.stopped) == (False, False)
@@ -51,9 +49,7 @@ def test_a_hostile_tree_is_dead_when_the_report_is_there(server: ProcessServer, 
 
 
 @each(("script", "timeout_ms"), [(HOSTILE, 400), ("kill -STOP $$", 300)])
-def test_a_hostile_tree_or_a_stopped_process_is_dead_when_time_is_up(
-    server: ProcessServer, tmp_path: Path, script: str, timeout_ms: int
-) -> None:
+def test_a_hostile_tree_dies_in_time(server: ProcessServer, tmp_path: Path, script: str, timeout_ms: int) -> None:
     mark = new_mark()
     report = server.run(command(script, tmp_path, mark, timeout_ms=timeout_ms, grace_ms=100))
     assert (report.timed_out, report.exit_code) == (True, None)
@@ -136,9 +132,7 @@ def test_a_log_grows_line_by_line_while_the_program_runs(server: ProcessServer, 
 
 
 @pytest.mark.parametrize(("lines", "dropped"), [(40_000, 0), (60_000, 60_000 * 10 - 401_000)])
-def test_a_log_holds_more_than_memory_and_says_what_it_lacks(
-    server: ProcessServer, tmp_path: Path, lines: int, dropped: int
-) -> None:
+def test_a_log_outgrows_memory_and_says_so(server: ProcessServer, tmp_path: Path, lines: int, dropped: int) -> None:
     log = tmp_path / "log"
     report = server.run(command(f"seq -f %09.0f {lines}", tmp_path, log=str(log), keep=1000, log_keep=400_000))
     assert (report.total, report.dropped) == (lines * 10, lines * 10 - 2000)
@@ -216,16 +210,14 @@ def test_a_supervisor_whose_program_left_nothing_serves_the_next_one(server: Pro
 
 
 @pytest.mark.parametrize("script", ["sleep 900 & ", "kill -SEGV $$", "exec sleep 900"])
-def test_a_supervisor_that_saw_any_trouble_is_never_used_again(
-    server: ProcessServer, tmp_path: Path, script: str
-) -> None:
+def test_a_supervisor_that_saw_trouble_is_never_used_again(server: ProcessServer, tmp_path: Path, script: str) -> None:
     troubled = server.run(command(f"{SUPERVISOR}; {script}", tmp_path, timeout_ms=300, grace_ms=100))
     after = server.run(command(SUPERVISOR, tmp_path))
     assert not troubled.calm
     assert after.head != troubled.head
 
 
-def test_a_word_that_comes_too_late_does_not_reach_the_next_program(
+def test_a_late_word_reaches_nobody_else(
     server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told, has_news = tmp_path / "told", serving._has_news
@@ -272,9 +264,7 @@ TRACE = "import ctypes, os, time; ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 
 
 
 @each("script", ["kill -STOP $PPID; exec sleep 900", f"exec {sys.executable} -c '{TRACE}'"])
-def test_a_program_that_stops_its_supervisor_does_not_outlive_its_limit_and_its_grace(
-    tmp_path: Path, script: str
-) -> None:
+def test_a_program_that_stops_its_supervisor_outlives_neither_limit_nor_grace(tmp_path: Path, script: str) -> None:
     server, mark = start_server(), new_mark()
     report = server.run(command(script, tmp_path, mark, timeout_ms=1000, grace_ms=100))
     assert (report.timed_out, report.signal, report.error) == (True, signal.SIGKILL, "")
@@ -316,9 +306,7 @@ def test_how_long_a_program_went_on_is_known_although_nobody_looked(server: Proc
     assert abs(server.worked(before, much_later) - report.ms) <= 1
 
 
-def test_a_supervisor_that_does_not_go_on_does_not_hold_up_the_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_supervisor_that_hangs_does_not_hold_up_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server, mark = start_server(), new_mark()
     monkeypatch.setattr(serving, "PATIENCE_MS", 200)
     monkeypatch.setattr(tree, "kill_below", lambda _: None)

@@ -63,9 +63,7 @@ def test_line_1_nothing_of_a_plan_under_review_can_be_executed(place: Place) -> 
     assert place.runs() == []
 
 
-def test_lines_2_and_61_finalize_freezes_what_was_looked_at_and_makes_the_run_with_a_copy_of_the_session(
-    edited: Place,
-) -> None:
+def test_lines_2_and_61_finalize_freezes_what_was_looked_at_and_copies_the_session_into_the_run(edited: Place) -> None:
     said = edited.says("review", "--finalize", "--revision", "2", "--no-start")
     assert said.returncode == 0, said.stderr
     (run,) = edited.runs()
@@ -207,9 +205,7 @@ def test_a_run_of_a_drafted_document_tells_only_of_a_real_change(tmp_path: Path)
     assert "a new run would use it: santiago plan --with AGENT notes.md" in told
 
 
-def test_lines_56_and_60_finalize_names_the_last_revision_and_the_plan_says_who_decided_what_without_a_time(
-    edited: Place,
-) -> None:
+def test_lines_56_and_60_finalize_names_the_last_revision_and_the_plan_who_decided_what(edited: Place) -> None:
     said = edited.says("review", "--finalize", "--revision", "1")
     assert said.returncode == 30
     assert "+ S3" in said.stderr

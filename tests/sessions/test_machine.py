@@ -215,9 +215,7 @@ SCREENS = {P.DRAFTING: "planning", P.REVIEW: "ready", P.CANCELLED: "cancelled"}
 
 
 @given(st.lists(st.sampled_from(["adjust", "edit", "cancel"]), max_size=6))
-def test_whatever_a_person_says_every_turn_is_counted_once_and_every_revision_follows_the_one_before(
-    words: list[str],
-) -> None:
+def test_every_turn_is_counted_once_and_every_revision_follows_the_one_before(words: list[str]) -> None:
     log = in_review()
     turns = 1
     for word in words:

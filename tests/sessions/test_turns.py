@@ -43,9 +43,7 @@ def begun(begun_once: Place) -> Place:
     return restored(begun_once, begun_once.folder)
 
 
-def test_line_47_a_turn_from_a_sentence_ends_in_review_with_its_first_revision_and_its_agent_changes_nothing(
-    place: Place,
-) -> None:
+def test_line_47_a_turn_from_a_sentence_ends_in_review_and_its_agent_changes_nothing(place: Place) -> None:
     agent = place.drafter("one", (ANY, {"touch": "README.md", "write": plan("Hello", "Goodbye")}))
     session = place.begin("Two small files", agent)
     assert [story["title"] for story in place.revision(1)["stories"]] == ["Hello", "Goodbye"]
@@ -91,9 +89,7 @@ def test_line_48_each_drafts_alone_one_merges_and_all_drafts_are_kept(place: Pla
     assert place.shown()["last_planning_mode"] == "multi"
 
 
-def test_lines_48_and_60_where_one_drafter_fails_the_rest_go_on_and_the_plan_names_only_who_drafted(
-    place: Place,
-) -> None:
+def test_lines_48_and_60_where_one_drafter_fails_the_rest_go_on_and_the_plan_names_who_drafted(place: Place) -> None:
     one = place.drafter("one", (ANY, {"exit": 1}))
     two = place.drafter("two", (ANY, {"write": plan("Goodbye")}))
     said = place.says("plan", "A small file", "--with", one, "--with", two)
@@ -124,6 +120,9 @@ def test_line_49_a_quick_edit_is_a_turn_of_one_agent_and_the_next_turn_is_of_all
     assert place.says("review", "--continue", "and better").returncode == 0
     shown = place.shown()
     assert (shown["last_planning_mode"], shown["plan_revision"]) == ("multi", 3)
+    logs = {path.name: path.read_text() for path in (place.session / "drafts/0003").glob("*.log")}
+    seen = {name.partition("-")[0]: "drafts/" in text for name, text in sorted(logs.items())}
+    assert (len(logs), sum(seen.values())) == (3, 1), "only who merges sees drafts, those of earlier turns too"
     assert [(one["mode"], one["text"], one["actor"], one["revision"]) for one in shown["planning_feedback_history"]] == [
         ("single", "shorter", "ann", 1), ("multi", "and better", "ann", 2)
     ]  # fmt: skip
@@ -219,9 +218,7 @@ def test_line_51_ids_last_from_revision_to_revision(place: Place) -> None:
     assert titles == {"S1": "Hello", "S2": "Goodbye", "S3": "Between"}
 
 
-def test_line_54_an_agents_question_is_a_question_of_the_session_and_its_answer_goes_into_the_next_turn(
-    place: Place,
-) -> None:
+def test_line_54_an_agents_question_is_one_of_the_session_and_its_answer_goes_into_the_next_turn(place: Place) -> None:
     agent = place.drafter(
         "one", ("in Euros", {"write": plan("Hello")}), (ANY, {"say": "SANTIAGO_QUESTION: which currency?"})
     )

@@ -75,7 +75,8 @@ class Made:
 
     def add(
         self, event: EventKind, story: str | None = None, phase: StoryPhase | RunPhase | None = None, /,
-        *, chunk: str | None = None, attempt: int | None = None, status: Any = None, after: int = 5, **context: Any,
+        *, chunk: str | None = None, attempt: int | None = None, status: Any = None, after: int = 5, actor: str = "santiago",
+        **context: Any,
     ) -> None:  # fmt: skip
         self.seq, self.second = self.seq + 1, self.second + after
         minute = 17 + self.second // 60
@@ -83,7 +84,7 @@ class Made:
         chunk = chunk or next((one.chunk for one in self.plan.stories if one.id == story), None)
         recorded = Event(
             seq=self.seq, timestamp=time, run_id=RUN, event=event, story_id=story, chunk=chunk, phase=phase,
-            attempt=attempt, status=status, context=cast("Context", context),
+            attempt=attempt, status=status, actor=actor, context=cast("Context", context),
         )  # fmt: skip
         line, self.prev = encode(recorded, self.prev)
         self.pending.append(line)

@@ -140,9 +140,7 @@ def test_line_70_a_hint_for_a_done_story_is_refused_and_for_another_one_left(fai
     assert letters == [("change", "S3", "use Euros"), ("hint", "S3", "mind the gap")]
 
 
-def test_line_71_every_size_shows_the_chunks_with_their_states_and_one_too_small_is_told_what_is_needed(
-    failed: Made,
-) -> None:
+def test_line_71_every_size_shows_the_chunks_with_their_states_and_one_too_small_says_its_need(failed: Made) -> None:
     async def looks(browser: Browser) -> None:
         for size in ((30, 20), (60, 8)):
             await resized(browser, size)

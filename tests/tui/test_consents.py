@@ -88,9 +88,7 @@ def test_line_79_settings_that_change_after_they_were_shown_are_asked_about_anew
     assert not load(planned).begun
 
 
-def test_line_79_what_stops_a_start_besides_consents_is_told_in_its_own_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_line_79_what_else_stops_a_start_is_told_in_its_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repo = Desk(tmp_path).repo
     stand_in(repo, monkeypatch)
     settings = (repo / "santiago.toml").read_text()
@@ -121,9 +119,7 @@ def test_line_79_an_agent_without_a_sandbox_needs_a_word(monkeypatch: pytest.Mon
     assert unfenced(settings, real) == []
 
 
-def test_line_79_a_turn_without_a_sandbox_is_a_question_of_the_review(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_line_79_a_turn_without_a_sandbox_is_a_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = reviewed(tmp_path)
     begun: list[list[str]] = []
 

@@ -149,9 +149,7 @@ async def _executes(reader: Reader, agents: Agents) -> None:
     assert execution_screen(run_dir) == "EXECUTION_ACTIVE"
 
 
-def test_lines_56_and_58_finalized_without_a_start_the_plan_is_frozen_and_read_only(
-    planned: tuple[Agents, Path],
-) -> None:
+def test_lines_56_and_58_finalized_without_a_start_the_plan_is_read_only(planned: tuple[Agents, Path]) -> None:
     agents, folder = planned
 
     async def finalizes(reader: Reader) -> None:
@@ -327,7 +325,7 @@ def test_line_56_who_leaves_before_the_run_begins_is_asked_and_finds_its_start_o
     review(folder, begins)
 
 
-def test_line_79_the_start_of_a_run_from_the_review_asks_for_consents_too(
+def test_line_79_a_start_from_the_review_asks_for_consents(
     planned: tuple[Agents, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     agents, folder = planned

@@ -58,9 +58,7 @@ def held(repo: Path) -> Iterator[Path]:
         yield out_dir
 
 
-def test_lines_65_66_and_79_a_range_runs_whole_in_a_process_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_65_66_and_79_a_range_runs_whole_in_its_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repo = words.make(tmp_path)
     stand_in(repo, monkeypatch, real=True)
     assert words.run(repo, words.WRITES, "--only", "S1").returncode == 0
@@ -83,9 +81,7 @@ def test_lines_65_66_and_79_a_range_runs_whole_in_a_process_of_its_own(
     assert inside("audit", cwd=repo).returncode == 0
 
 
-def test_lines_68_70_79_and_81_a_run_of_another_process_is_named_hinted_at_and_goes_on_when_the_screen_is_left(
-    held: Path,
-) -> None:
+def test_lines_68_70_79_and_81_a_run_of_another_process_is_named_and_outlives_the_screen(held: Path) -> None:
     async def looks(browser: Browser) -> None:
         await browser.until(lambda: "held by" in browser.text())
         await browser.select("1")
@@ -160,9 +156,7 @@ def test_line_69_the_command_switches_the_same(held: Path, off: bool) -> None:
     assert state.phase is (RunPhase.SUCCESS if off else RunPhase.PAUSED)
 
 
-def test_line_64_what_a_running_attempt_changes_is_seen_while_it_runs(
-    repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_line_64_what_an_attempt_changes_is_seen_while_it_runs(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tracked and new files, as they grow; no secret, nothing that git ignores, and nothing of the attempt is touched."""
     secret, go = "correct-horse-battery-staple-4711", repo.parent / "go"
     monkeypatch.setenv("SERVICE_TOKEN", secret)

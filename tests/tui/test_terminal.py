@@ -39,9 +39,7 @@ def opened(screen: str, tmp_path: Path, **env: str) -> Terminal:
         ("review", signal.SIGTERM, REVIEWED),
     ],
 )
-def test_line_71_the_terminal_is_left_as_it_was(
-    tmp_path: Path, screen: str, how: str | signal.Signals, when: bytes
-) -> None:
+def test_line_71_the_terminal_is_restored(tmp_path: Path, screen: str, how: str | signal.Signals, when: bytes) -> None:
     terminal = opened(screen, tmp_path)
     terminal.until(when)
     assert when is AT_ONCE or termios.tcgetattr(terminal.ours) != terminal.before

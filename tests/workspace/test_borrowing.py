@@ -26,9 +26,7 @@ MADE = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("made", MADE)
-def test_git_works_in_a_checkout_and_says_nothing_of_its_place(
-    kind: str, made: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_git_works_in_a_hidden_checkout(kind: str, made: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_repo(tmp_path / "main")
     subprocess.run(["sh", "-ec", MADE[made]], cwd=tmp_path, env=ENV, check=True)
     repo = tmp_path / ("my repo" if made == "with a space" else "repo")

@@ -68,9 +68,7 @@ def test_a_clean_up_before_every_step_loses_nothing(bench: Bench, before_git: Pa
     assert git(bench.repo, "show", f"{both}:more") == "m"
 
 
-def test_content_that_lay_about_as_rubbish_is_kept_though_a_clean_up_takes_it_away_meanwhile(
-    bench: Bench, before_git: Path
-) -> None:
+def test_content_that_lay_about_as_rubbish_outlives_a_clean_up_meanwhile(bench: Bench, before_git: Path) -> None:
     folder = bench.opened()
     write(folder, new="seen before\n")
     git(bench.repo, "hash-object", "-w", f"{folder}/new")

@@ -97,9 +97,7 @@ def test_sending_and_taking_again_changes_nothing(field: Field) -> None:
     assert again.courier.take(order.id, ended) == first
 
 
-def test_an_attempt_on_the_work_of_several_stories_gets_one_base_that_the_coordinator_put_together(
-    field: Field,
-) -> None:
+def test_an_attempt_on_the_work_of_several_stories_gets_one_base_from_the_coordinator(field: Field) -> None:
     coordinator, worker = field.coordinator, field.worker()
     others = []
     for story in ("S2", "S3"):
@@ -163,9 +161,7 @@ def test_the_probe_leaves_nothing_and_a_missing_right_is_one_sentence(field: Fie
     assert "right" in caught.value.hint
 
 
-def test_an_attempt_costs_four_git_processes_beyond_those_of_threads(
-    field: Field, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_attempt_costs_four_git_processes_beyond_threads(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
     coordinator, worker, started = field.coordinator, field.worker(), []
     original = subprocess.Popen
 
@@ -360,9 +356,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("make", HOSTILE, ids=lambda make: make.__name__)
-def test_a_result_that_is_not_what_it_must_be_is_refused_and_nothing_is_written(
-    field: Field, make: Callable[[Field, Order], Ended]
-) -> None:
+def test_a_wrong_result_is_refused_and_nothing_is_written(field: Field, make: Callable[[Field, Order], Ended]) -> None:
     coordinator, order = field.coordinator, field.coordinator.order()
     coordinator.courier.send(order)
     ended = make(field, order)
@@ -461,6 +455,26 @@ def test_a_result_that_comes_too_late_is_told_once_and_its_work_is_not_taken(fie
     assert outcome.ending.usage.tokens == 7
     assert field.coordinator.courier.sweep([]) == {}
     assert field.coordinator.workspace.kept("S1", 1) is None
+
+
+def test_a_late_result_stays_on_no_remote_whose_lead_its_worker_saw_just_before_it_was_given_up(field: Field) -> None:
+    """Whoever comes last deletes it: the worker after its push, or the coordinator after it resigned."""
+    worker, order = field.worker(), field.coordinator.order()
+    claim = worker.claim(order.id, field.coordinator.courier.send(order))
+    worker.delivery.fetch(claim)
+    result = report(worker.work(order))
+    field.coordinator.courier.sweep([])
+    assert worker.delivery.is_awaited(claim)
+    worker.delivery.deliver(claim, result, {})
+    worker.delivery.withdraw(claim)
+    assert field.refs()[0] == result_ref(RUN, order.id, claim.token), "who leads deletes it, and books its usage"
+    field.coordinator.courier.resign()
+    assert field.refs() == []
+    worker.delivery.deliver(claim, result, {})
+    assert not worker.delivery.is_awaited(claim)
+    worker.delivery.withdraw(claim)
+    assert field.refs() == []
+    worker.delivery.withdraw(claim)
 
 
 def test_garbage_below_the_refs_of_the_run_is_swept(field: Field) -> None:

@@ -90,9 +90,7 @@ def test_neither_hooks_nor_settings_of_the_users_repository_start_a_program(benc
 
 
 @pytest.mark.parametrize("whose", ["the repository's", "the user's"])
-def test_looking_at_a_repository_starts_no_filter(
-    bench: Bench, trap: Path, monkeypatch: pytest.MonkeyPatch, whose: str
-) -> None:
+def test_a_look_starts_no_filter(bench: Bench, trap: Path, monkeypatch: pytest.MonkeyPatch, whose: str) -> None:
     """Neither one of the repository's own settings, nor one of the user's that a committed file asks for."""
     write(bench.repo, **{".gitattributes": ATTRIBUTES})
     commit(bench.repo, "attributes")

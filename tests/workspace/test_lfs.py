@@ -90,9 +90,7 @@ def test_what_nobody_changed_is_no_change_and_gets_no_raw_copy(bench: Bench) -> 
     assert [change.path for change in bench.taken("S2").changes] == ["other"], "a touched file is the same"
 
 
-def test_a_leftover_a_deletion_and_a_mode_are_kept_and_so_is_a_file_that_rules_no_longer_give_to_lfs(
-    bench: Bench,
-) -> None:
+def test_a_leftover_a_deletion_a_mode_and_a_file_that_rules_no_longer_give_to_lfs_are_kept(bench: Bench) -> None:
     give(bench, BIG)
     folder = bench.opened()
     write(folder, other="o\n")
@@ -113,9 +111,7 @@ def test_a_leftover_a_deletion_and_a_mode_are_kept_and_so_is_a_file_that_rules_n
     assert git(bench.repo, "cat-file", "-s", f"{bench.taken('S4').commit}:big.bin") == str(len(NEW))
 
 
-def test_a_pointer_without_its_object_or_beyond_the_limit_stays_a_pointer_and_is_said(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pointer_too_large_or_without_object_stays_and_is_said(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     give(bench, BIG, here=False)
     assert bench.workspace.not_in_checkouts(bench.first) == ([], ["big.bin"])
     folder = bench.opened()

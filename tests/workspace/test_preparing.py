@@ -52,9 +52,7 @@ def committed(bench: Bench, name: str, text: str) -> str:
 MADE = ("node_modules/a/index.js", "lib/vendor/x", ".venv/bin/python", "lib/__pycache__/x.pyc", "src.egg-info/PKG-INFO")
 
 
-def test_the_same_dependencies_are_installed_once_for_the_same_commands_and_path(
-    bench: Bench, preparing: Preparing
-) -> None:
+def test_the_same_dependencies_are_installed_once_for_commands_and_path(bench: Bench, preparing: Preparing) -> None:
     elsewhere = replace(preparing, ground=Ground(repo=str(bench.repo)))
     for _ in range(2):
         assert prepared(elsewhere, bench.first, *MADE) == (True, {}), "each checkout has a path of its own"
@@ -67,9 +65,7 @@ def test_the_same_dependencies_are_installed_once_for_the_same_commands_and_path
     assert prepared(replace(preparing, setup=("npm ci",)), bench.first, *MADE)[0]
 
 
-def test_a_set_up_that_makes_or_changes_anything_else_or_nothing_runs_every_time(
-    bench: Bench, preparing: Preparing
-) -> None:
+def test_a_set_up_that_makes_anything_else_or_nothing_runs_every_time(bench: Bench, preparing: Preparing) -> None:
     for other in ("generated/code.py", "a", "target/x", ".env.local", "nested/.hidden"):
         for _ in range(2):
             assert prepared(preparing, bench.first, "node_modules/a/index.js", other) == (True, {})
@@ -148,9 +144,7 @@ POETRY = '[tool.poetry.dependencies]\npython = "^3.9"\na = "1"\n'
         ("go.mod", "go 1.21", "go 1.22", "go.mod", False), ("Cargo.lock", "1", "2", "Cargo.toml", False), ("package.json", "[", "{", "", True),
     ],
 )  # fmt: skip
-def test_only_other_packages_to_test_with_are_told(
-    path: str, before: str, after: str, beside: str, *, told: bool
-) -> None:
+def test_only_other_packages_for_tests_are_told(path: str, before: str, after: str, beside: str, *, told: bool) -> None:
     """Not the language's version, documentation, a package's own version, or lock files that follow their manifest."""
     assert manifests.matters(path, before.encode(), after.encode(), {path, beside}) is told
 
@@ -188,9 +182,7 @@ def test_what_is_tracked_or_only_uncommitted_is_no_dependency(bench: Bench) -> N
     assert found(bench) == []
 
 
-def test_a_link_to_an_environment_is_followed_and_one_in_use_is_known_by_the_search_path(
-    bench: Bench, tmp_path: Path
-) -> None:
+def test_a_link_to_an_environment_is_followed_one_in_use_known_by_the_path(bench: Bench, tmp_path: Path) -> None:
     lay(tmp_path, "envs/one/pyvenv.cfg")
     (bench.repo / ".venv").symlink_to(tmp_path / "envs/one")
     (link,) = bench.workspace.dependencies(NAMES)

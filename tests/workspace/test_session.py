@@ -34,9 +34,7 @@ def asked(session: Session, question: bytes, last: bytes) -> bytes:
     return b"".join(said)
 
 
-def test_one_process_answers_question_after_question_is_started_anew_if_killed_and_ends_with_the_session(
-    session: Session,
-) -> None:
+def test_one_process_answers_all_questions_is_made_anew_if_killed_and_ends_with_the_session(session: Session) -> None:
     assert asked(session, b"one\n", b"one\n") == b"one\n"
     process = session._process
     assert process is not None
@@ -78,9 +76,7 @@ def test_a_tree_that_is_not_there_is_an_error_and_not_an_empty_comparison(bench:
 
 @each("object_format", ["sha1", "sha256"])
 @each(("name", "mail"), [("U", "u@example.org"), (" .Zoë 'Z' Doe. ", ",z@example.org ")])
-def test_a_commit_made_by_hand_is_the_one_that_git_makes(
-    tmp_path: Path, object_format: str, name: str, mail: str
-) -> None:
+def test_a_commit_made_by_hand_is_the_one_of_git(tmp_path: Path, object_format: str, name: str, mail: str) -> None:
     repo = make_repo(tmp_path / "repo", f"--object-format={object_format}")
     tree, parent = git(repo, "rev-parse", "HEAD^{tree}"), git(repo, "rev-parse", "HEAD")
     message = "Subject\n\nKey: Größe\n"

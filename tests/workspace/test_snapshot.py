@@ -175,9 +175,7 @@ def test_strange_names_come_back_as_they_were(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("depth", "lengths"), [(40, [1]), (20, [20, 100, 250])])
-def test_files_beyond_the_longest_path_are_named_and_stop_neither_a_snapshot_nor_its_removal(
-    bench: Bench, depth: int, lengths: list[int]
-) -> None:
+def test_files_beyond_the_longest_path_are_named_and_stop_nothing(bench: Bench, depth: int, lengths: list[int]) -> None:
     folder = bench.opened()
     write(folder, new="n")
     deep = f"for _ in range({depth}): os.mkdir('d' * 200); os.chdir('d' * 200)"
@@ -430,9 +428,7 @@ def _listing(folder: Path) -> dict[str, bytes | str]:
 
 
 @each("sized", ["a new one", "one of the base", "many"])
-def test_work_that_is_too_large_is_measured_before_git_reads_it_and_the_rest_is_kept(
-    bench: Bench, sized: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_work_too_large_is_not_read_the_rest_kept(bench: Bench, sized: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """P3: a sparse file of 60 GiB would keep git busy past its time-out in every start."""
     folder = bench.opened(f"S{len(sized)}")
     write(folder, new="n\n")
@@ -452,9 +448,7 @@ def test_work_that_is_too_large_is_measured_before_git_reads_it_and_the_rest_is_
     assert again.tree == taken.tree
 
 
-def test_large_files_that_git_ignores_or_that_the_base_holds_count_for_nothing(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_files_that_git_ignores_or_the_base_holds_are_free(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("santiago.workspace.snapshot.MOST_BYTES", 20)
     write(bench.repo, large="l" * 100)
     commit(bench.repo, "large")

@@ -9,9 +9,7 @@ from tests.workspace.conftest import ALONE, Bench, git, write
 WAYS = (ALONE,)
 
 
-def test_changed_new_and_deleted_files_are_seen_neither_ignored_nor_provided_ones_and_nothing_is_written_for_others(
-    bench: Bench,
-) -> None:
+def test_changed_new_and_deleted_files_are_seen_neither_ignored_nor_provided_ones(bench: Bench) -> None:
     folder = bench.opened()
     write(folder, **{".env": "secret"})
     bench.workspace.prepared("S1", 1)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from santiago.agent.profile import Profile, parse
+from santiago.agent.profile import FOR_ANY, Profile, parse
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.record import lean
 from santiago.process.toolchains import is_private
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 PREFERRED = ("claude", "codex", "opencode", "gemini", "aider", "mini-swe-agent")
 """The order in which an agent is chosen if none was named. Other agents follow by name."""
-NOT_CHOSEN = frozenset({"command"})
 MOST_BYTES = 256 * 1024
 _BUILT_IN = Path(__file__).parent / "profiles"
 _SHARED = frozenset({".local", ".config", ".cache", "home", "root"})
@@ -70,14 +70,14 @@ class Catalog:
         """Return a profile; raise if there is none of that name, or if it is invalid."""
         own = self.own / f"{name}.toml" if self.own is not None else None
         if own is not None and os.path.lexists(own):
-            return _named(parse(_read(own), str(own)), name, str(own))
+            return _with_rules(_named(parse(_read(own), str(own)), name, str(own)))
         known = self.names()
         if name not in known:
             from difflib import get_close_matches  # loaded here, since most names are spelled right
 
             close = get_close_matches(name, known, 1)
             meant = f"Did you mean {close[0]}? " if close else ""
-            listed = ", ".join(one for one in known if one not in NOT_CHOSEN)
+            listed = ", ".join(one for one in known if one not in FOR_ANY)
             raise SantiagoError(
                 Kind.USAGE,
                 f"no agent is called {name}",
@@ -88,7 +88,7 @@ class Catalog:
     def availabilities(self, environment: Mapping[str, str]) -> list[Availability]:
         """Return every agent with what is known of it here, in the order of preference."""
         broken = {one.name for one in self.broken()}
-        names = [name for name in self.names() if name not in NOT_CHOSEN and name not in broken]
+        names = [name for name in self.names() if name not in FOR_ANY and name not in broken]
         return [availability(self.get(name), environment) for name in names]
 
     def broken(self) -> list[Broken]:
@@ -162,6 +162,14 @@ def _whole(path: Path) -> Path:
     shared = above.name in _SHARED or above == Path.home()
     folder = above if path.parent.name == "bin" and not shared else path.parent
     return path if is_private(str(folder)) else folder
+
+
+def _with_rules(profile: Profile) -> Profile:
+    """Return a profile of an agent that speaks ACP with the rules for what its bridge prints, unless it has its own."""
+    if not profile.protocol or profile.on:
+        return profile
+    known = _shipped("acp")
+    return replace(profile, on=known.on, fault=profile.fault + known.fault, closes=True, reports=known.reports)
 
 
 @cache

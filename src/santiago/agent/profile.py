@@ -17,8 +17,13 @@ if TYPE_CHECKING:
 
 Condition = str | int | bool | tuple[str | int | bool, ...] | re.Pattern[str]
 Figure = Literal["tokens", "cost"]
+Protocol = Literal["", "acp"]
 PromptWay = Literal["stdin", "argument", "file"]
 Ends = Literal["ok", "error", "closed"]
+FOR_ANY = frozenset({"command", "acp"})
+"""Profiles for a program that the user names."""
+ACP = "acp:"
+"""Begins the name of an agent that is any program which speaks ACP."""
 EXAMPLE = Path(__file__).parent / "profiles" / "claude.toml"
 """A whole profile, for people to look at."""
 
@@ -134,6 +139,8 @@ class Profile:
     seen: str = ""
     """Version of the program that the profile was tested with."""
     install: str = ""
+    protocol: Protocol = ""
+    """`acp` if a bridge speaks with it and prints what it says. Without one, it prints its own stream."""
     start: Start = field(default_factory=Start)
     needs: Needs = field(default_factory=Needs)
     sign_in: SignIn = field(default_factory=SignIn)
@@ -158,7 +165,7 @@ def parse(text: str, where: str) -> Profile:
     except RecursionError:
         raise _wrong(where, "not valid TOML: nested too deeply") from None
     profile: Profile = _Reading(where).of(Profile, data, "")
-    if profile.name != "command" and not profile.start.argv:
+    if profile.name not in FOR_ANY and not profile.start.argv:
         raise _wrong(where, "start.argv is missing: the words that start the agent")
     return profile
 
@@ -270,6 +277,7 @@ _READERS: Mapping[str, Callable[[_Reading, Any, str], Any]] = {
     "dict[str, Condition]": _Reading.conditions,
     "re.Pattern[str]": _Reading.pattern,
     "re.Pattern[str] | None": _Reading.pattern,
+    "Protocol": lambda self, value, path: self.choice(get_args(Protocol))(value, path),
     "PromptWay": lambda self, value, path: self.choice(get_args(PromptWay))(value, path),
     "Ends | None": lambda self, value, path: self.choice(get_args(Ends))(value, path),
     "Reason": lambda self, value, path: Reason(self.choice(tuple(Reason))(value, path)),

@@ -177,7 +177,8 @@ class RalphFresh:
             options += start.budget
         place = start.argv.index("{options}") if "{options}" in start.argv else len(start.argv)
         words = (*start.argv[:place], *options, *start.argv[place + 1 :])
-        return tuple(_filled(word, values) for word in words)
+        # All values at once, so that braces inside a prompt or a name are not filled in again.
+        return tuple(_PLACE.sub(lambda found: values.get(found[1], found[0]), word) for word in words)
 
     def _read(self, packet: Packet, left: Path) -> Reading:
         """Read the log of the agent's output, and the report file that it may have left."""
@@ -213,11 +214,6 @@ def _argument(packet: Packet, file: Path) -> str:
     if len(prompt.encode()) <= MOST_ARGUMENT:
         return prompt
     return f"Your task is in the file {packet.prompt_file}. Read all of it first, then carry it out."
-
-
-def _filled(word: str, values: dict[str, str]) -> str:
-    """Fill in all values at once, so that braces inside a prompt or a name are not filled in again."""
-    return _PLACE.sub(lambda place: values.get(place[1], place[0]), word)
 
 
 def _unready(trouble: SantiagoError) -> AgentEnding:

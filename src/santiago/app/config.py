@@ -17,7 +17,7 @@ from santiago.contract.policy import RunInput
 
 SECTIONS = ("limits", "verification", "workspace", "agent", "policy")
 """Sections of the run input that a settings file may fill."""
-OWN = ("notify", "board", "engine")
+OWN = ("notify", "board", "engine", "mcp")
 """Sections that are not part of a run's input."""
 _COMMAND, _WEBHOOK = _NOTICES = ("notify.command", "notify.webhook")
 _BOARD: dict[str, Any] = {
@@ -27,7 +27,8 @@ _BOARD: dict[str, Any] = {
 _ENGINE: dict[str, Any] = {
     "engine.url": None, "engine.remote": None, "engine.lease_seconds": 60, "engine.trust": "coordinator"
 }  # fmt: skip
-_OWN: dict[str, Any] = {**dict.fromkeys(_NOTICES), **_BOARD, **_ENGINE}
+_START = "mcp.start"
+_OWN: dict[str, Any] = {**dict.fromkeys(_NOTICES), **_BOARD, **_ENGINE, _START: False}
 """The settings of these sections, with their defaults."""
 _EXAMPLES: dict[str, Any] = {
     "limits.attempt_timeout_minutes": 10, "limits.run_max_tokens": 2_000_000, "limits.run_max_cost_usd": 5,
@@ -129,7 +130,7 @@ def load(root: Path, *, project: bool = True) -> dict[str, Setting]:
 
 
 def _take_variables(settings: dict[str, Setting]) -> None:
-    names = {"SANTIAGO_" + name.upper().replace(".", "_"): name for name in settings}
+    names = {"SANTIAGO_" + name.upper().replace(".", "_"): name for name in settings if name != _START}
     sections = tuple(f"SANTIAGO_{section.upper()}_" for section in (*SECTIONS, *OWN))
     for variable in sorted(os.environ):
         if variable in names:
@@ -141,7 +142,7 @@ def _take_variables(settings: dict[str, Setting]) -> None:
 
 def _refuse_wrong_own(settings: dict[str, Setting]) -> None:
     """Check the settings that are not part of a run input, since nothing else checks their types."""
-    for name, default in {**_BOARD, **_ENGINE}.items():
+    for name, default in {**_BOARD, **_ENGINE, _START: False}.items():
         value, origin = settings[name]
         kind = str if default is None else type(default)
         named = kind is not list or all(isinstance(one, str) for one in value or ())
@@ -211,14 +212,33 @@ def _unknown(origin: str, name: str, known: Any) -> SantiagoError:
     return SantiagoError(Kind.USAGE, f"unknown setting {name}", where=origin, hint=hint)
 
 
-def _user_file() -> tuple[str, dict[str, Any]]:
+def user_file() -> Path:
+    """Return where a person's own settings stand."""
     from platformdirs import user_config_path
 
-    path = user_config_path("santiago") / "santiago.toml"
+    return user_config_path("santiago") / "santiago.toml"
+
+
+def user_lets_start(root: Path) -> bool:
+    """Tell whether a person lets models start runs. Neither a repository nor a client's variable can say it for them."""
+    return bool(load(root)[_START].value)
+
+
+def _user_file() -> tuple[str, dict[str, Any]]:
+    path = user_file()
     return str(path), _toml(path)
 
 
 def _project_file(root: Path) -> tuple[str, dict[str, Any]]:
+    """Return the repository's own settings; raise if it says what only a person says in theirs."""
+    origin, table = _project_table(root)
+    if "mcp" in table:
+        hint = f"Remove it there; a person writes it in {user_file()}."
+        raise SantiagoError(Kind.USAGE, "[mcp] cannot be set by a repository", where=origin, hint=hint)
+    return origin, table
+
+
+def _project_table(root: Path) -> tuple[str, dict[str, Any]]:
     """Return santiago.toml, or else the table in pyproject.toml."""
     own, shared = root / "santiago.toml", root / "pyproject.toml"
     if own.is_file():

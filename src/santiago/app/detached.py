@@ -20,7 +20,8 @@ SHOWN = 16_384
 class Detached:
     """A separate `santiago` process in its own session, so that no signal of this terminal reaches it."""
 
-    def __init__(self, out_dir: Path, words: Sequence[str]) -> None:
+    def __init__(self, out_dir: Path, words: Sequence[str], alone: Sequence[str] = ("--no-input", "--plain")) -> None:
+        """`alone` are the options by which the command knows that nobody sits before it."""
         self.command = ("santiago", *words)
         self._file = out_dir / STARTED
         self._code: int | None = None
@@ -29,7 +30,7 @@ class Detached:
         try:
             self.pid = os.posix_spawn(
                 sys.executable,
-                [sys.executable, "-m", "santiago", *words, "--no-input", "--plain"],
+                [sys.executable, "-m", "santiago", *words, *alone],
                 os.environ,
                 file_actions=[
                     (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
@@ -61,11 +62,14 @@ class Detached:
 
 
 def resume(
-    out_dir: Path, *, chunks: str = "", gate: str = "", attempts: int = 0, consents: Sequence[str] = ()
-) -> Detached:
+    out_dir: Path, *, chunks: str = "", gate: str = "", attempts: int = 0, minutes: float = 0, usd: float = 0,
+    consents: Sequence[str] = (),
+) -> Detached:  # fmt: skip
     """Go on with a run, or begin it. It is refused if it needs a consent that is not among `consents`."""
     words = ["resume", str(out_dir), "--attended", *consents]
     words += ["--chunks", chunks] if chunks else []
     words += ["--gate", gate] if gate else []
     words += ["--add-attempts", str(attempts)] if attempts else []
+    words += ["--add-minutes", f"{minutes:g}"] if minutes else []
+    words += ["--add-cost", f"{usd:g}"] if usd else []
     return Detached(out_dir, words)

@@ -7,7 +7,7 @@ import os
 from dataclasses import field, replace
 from hashlib import sha256
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from santiago.artifacts.file_errors import corrupt, possible
 from santiago.artifacts.files import LARGEST, read_bytes, read_json
@@ -53,6 +53,8 @@ class Run:
     """Whether its log has events. A refused start may have left an empty log."""
     worker: str | None
     """Who works on it now, in words."""
+    log_hash: str = ""
+    """The hash of its last event, which stands for the whole log before it."""
 
     @property
     def run_id(self) -> str:
@@ -65,7 +67,7 @@ class Run:
             return state.used_ms
         if sign := last_sign(self.out_dir):  # the working process knows best how long it waited
             return max(state.used_ms, sign.used_ms)
-        rests = between(history.waits_since, now) if state.wait_until and not state.running else 0
+        rests = between(history.wait.since, now) if state.wait_until and not state.running else 0
         return state.used_ms + max(0, between(history.marked, now) - history.rested_ms - rests)
 
     @property
@@ -111,23 +113,23 @@ def load(out_dir: Path) -> Run:
     fold, history = empty_fold(plan, run_input), History()
     # Asked before the log is read: if the worker ends meanwhile, the log is complete when it is read.
     worker = working(out_dir)
-    if (out_dir / LOG).exists():
-        replay(out_dir, fold, history.take)
+    log_hash = replay(out_dir, fold, history.take) if (out_dir / LOG).exists() else ""
     state = fold.state
     begun = state.seq > 0
     stories = with_substeps(plan, state, out_dir)
     return Run(
-        out_dir=out_dir, plan=plan, run_input=run_input, state=state, stories=stories, history=history, begun=begun, worker=worker,
+        out_dir=out_dir, plan=plan, run_input=run_input, state=state, stories=stories, history=history, begun=begun, worker=worker, log_hash=log_hash,
     )  # fmt: skip
 
 
-def replay(out_dir: Path, fold: Fold, take: Callable[[Event], None]) -> None:
-    """Fold a whole log. An impossible event raises too, even if its line is whole."""
-    apply = possible(out_dir / LOG, fold.apply)
+def replay(out_dir: Path, fold: Fold, take: Callable[[Event], None]) -> str:
+    """Fold a whole log, and return its last hash. An impossible event raises too, even if its line is whole."""
+    apply, reader = possible(out_dir / LOG, fold.apply), Reader(out_dir / LOG)
     with undisturbed():
-        for event in Reader(out_dir / LOG):
+        for event in reader:
             apply(event)
             take(event)
+    return reader.hash
 
 
 def working(out_dir: Path) -> str | None:
@@ -217,6 +219,18 @@ class Attested(NamedTuple):
     why: str
 
 
+@lean()
+class Rest:
+    """A time in which no attempt could begin, or in which nobody worked on the run."""
+
+    kind: Literal["wait", "stop", "crash"] = "wait"
+    since: str = ""
+    until: str = ""
+    """Empty while it lasts."""
+    reason: str = ""
+    """Why the run waits, or why it stopped; empty where a person stopped it, or nobody knows."""
+
+
 class Seal(NamedTuple):
     """The digests of a detailed plan's files; empty if the end of its agent is not in the log."""
 
@@ -253,20 +267,41 @@ class History:
     chunk: str | None = None
     begun_chunk: str | None = None
     """The latest chunk that has begun and not ended. A run that failed or was blocked goes on with it."""
-    wait: Context = field(default_factory=Context)
-    """The latest wait: until when, and why."""
-    waits_since: str = ""
+    rests: list[Rest] = field(default_factory=list)
+    """All of them, in order."""
     asked_by: str = ""
     """Who asked the latest start to stop, first."""
     end: Context = field(default_factory=Context)
     """The details of the latest event that ended or paused the run."""
 
+    @property
+    def wait(self) -> Rest:
+        """The latest wait for a service."""
+        return next((one for one in reversed(self.rests) if one.kind == "wait"), Rest())
+
     def take(self, event: Event) -> None:
+        self._rest(event)
         self._time(event)
         if event.story_id is None:
             self._of_run(event)
         else:
             self._of_story(event.story_id, event)
+
+    def _rest(self, event: Event) -> None:
+        """Note when the run rests and when it goes on. A start ends a stop, and tells of a crash where there was none."""
+        latest = self.rests[-1] if self.rests else Rest(until=event.timestamp)
+        reason, at = event.context.get("reason", ""), event.timestamp
+        match event.event:
+            case EventKind.WAIT_STARTED if latest.until:  # else one wait became longer
+                self.rests.append(Rest("wait", at, reason=reason))
+            case EventKind.RUN_PAUSED | EventKind.RUN_ENDED:
+                self.rests.append(Rest("stop", at, reason=reason))
+            case EventKind.RUN_STARTED if latest.kind == "stop" and not latest.until:
+                latest.until = at
+            case EventKind.RUN_STARTED if self.phase is not RunPhase.CREATED and latest.until:
+                self.rests.append(Rest("crash", self.last, at))
+            case EventKind.WAIT_ENDED:
+                latest.until = at
 
     def _time(self, event: Event) -> None:
         """Add the time since the last event to the active chunk, except idle time, which the log tells."""
@@ -300,8 +335,6 @@ class History:
         match event.event:
             case EventKind.RUN_STARTED:
                 self.start, self.asked_by, self.chunk = event.context, "", self.begun_chunk
-            case EventKind.WAIT_STARTED:
-                self.wait, self.waits_since = event.context, event.timestamp
             case EventKind.CHUNK_STARTED:
                 self.chunk = self.begun_chunk = event.chunk
             case EventKind.CHUNK_ENDED:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.agent.catalog import Catalog
+from santiago.agent.profile import ACP
 from santiago.contract.errors import SantiagoError
 
 if TYPE_CHECKING:
@@ -22,6 +23,6 @@ def understood(name: str) -> Profile:
     """Return the profile that reads an agent's output; if the name is unknown, the profile for any program."""
     own = own_catalog()
     try:
-        return own.get(name)
+        return own.get("acp" if name.startswith(ACP) else name)
     except SantiagoError:
         return own.get("command")

@@ -6,6 +6,7 @@ not.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from santiago.app.finding import find_story, target
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from santiago.app.loading import Run
+    from santiago.contract.answers import Via
     from santiago.contract.state import Question
 
 
@@ -71,9 +73,11 @@ def stop(out_dir: Path, run_id: str, who: str, *, running: bool, now: bool = Fal
     return Asked(letter=letter, text=text, done=new)
 
 
-def answer(run: Run, question: str, given: str, who: str, *, text: str = "", rest: str | None = None) -> Asked:
+def answer(
+    run: Run, question: str, given: str, who: str, *, text: str = "", rest: str | None = None, via: Via = ""
+) -> Asked:
     """Answer an open question. The first answer counts; a second one is refused, and the error names who gave the first."""
-    letter = _answer(run, question, given, text, rest, who)
+    letter = replace(_answer(run, question, given, text, rest, who), via=via)
     # The run is not running, so a `stop` would only block a real answer.
     idle = letter.answer == "stop" and not run.worker
     if not idle and not _leave(run.out_dir, run.run_id, letter):

@@ -6,12 +6,13 @@ import contextlib
 import json
 import os
 from itertools import count, islice
-from typing import TYPE_CHECKING, Any
+from threading import get_native_id
+from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import quote
 
 from santiago.artifacts import beneath
 from santiago.artifacts.files import sync_folder
-from santiago.contract.answers import Letter, LetterKind
+from santiago.contract.answers import Letter, LetterKind, Via
 from santiago.contract.ids import is_story_id, story_order
 from santiago.contract.lazy_regex import pattern
 from santiago.contract.moments import text_of
@@ -115,8 +116,9 @@ class Inbox:
             os.close(root)
 
     def _link(self, inbox: int, name: str, letter: Letter) -> bool:
-        temporary = beneath.temporary_of(f"{os.getpid()}-{name}")
-        data = {name: getattr(letter, name) for name in ("kind", "subject", "answer", "text", "scope", "actor")}
+        # With the thread, since the server of the pages leaves letters of several people at once.
+        temporary = beneath.temporary_of(f"{os.getpid()}-{get_native_id()}-{name}")
+        data = {name: getattr(letter, name) for name in ("kind", "subject", "answer", "text", "scope", "actor", "via")}
         beneath.write(inbox, temporary, json.dumps(data, indent=2).encode() + b"\n", sync=True)
         try:
             os.link(temporary, name, src_dir_fd=inbox, dst_dir_fd=inbox)
@@ -186,6 +188,7 @@ def _letter(name: str, data: Any) -> Letter | None:
         text=_text(data, "text", None if kind in ("change", "hint") else ""),
         scope=_text(data, "scope"),
         actor=_text(data, "actor", "user"),
+        via=_known(_text(data, "via")),
         name=name,
     )
     if letter.kind in ("change", "hint"):
@@ -202,6 +205,10 @@ def _text(data: dict[str, Any], field: str, default: str | None = "") -> str:
     if not isinstance(value, str):
         raise TypeError(f'its "{field}" is {"not text" if field in data else "missing"}')
     return value
+
+
+def _known(via: str) -> str:
+    return via if via in get_args(Via) else ""
 
 
 def _faulty(name: str, why: str) -> Letter:

@@ -17,6 +17,8 @@ SETTINGS = "settings.json"
 """The settings from files and variables when the run was made, to tell later what has changed. Without the command line."""
 REQUEST = "pull-request.md"
 """The text of a request to merge the run's branch. Nothing depends on it."""
+REPORT = "report.html"
+"""The whole run as a page for other people. Nothing depends on it."""
 STARTED = "started.log"
 """What the latest start from a screen printed. Nothing depends on it."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from santiago.app.auditing import Audit, open_git
+from santiago.app.auditing import Audit
 from santiago.app.finding import find_run
+from santiago.app.git_audit import open_git
 from santiago.app.loading import frozen, working
 from santiago.app.refusal import is_of_a_run
 from santiago.app.start.identity import repository_of

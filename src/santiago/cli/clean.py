@@ -6,7 +6,7 @@ import os
 import shutil
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from santiago.app.actor import actor as named
 from santiago.app.loading import empty_fold, frozen, replay, working
@@ -30,9 +30,6 @@ from santiago.util.text import count
 from santiago.workspace.folders import KINDS
 from santiago.workspace.preparing import shelf_of
 from santiago.workspace.workspace import GitWorkspace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 Removable = Literal["running", "resumable", "damaged", "gone", "loose", "ended"]
 """Whether what a run left can be removed, and if not, why."""
@@ -122,7 +119,8 @@ def leftovers(root: Path, common: Path) -> list[Left]:
     names = [*known, *sorted((refs.keys() | checkouts) - known.keys())]
     found = []
     for name in names:
-        folders = tuple(_folders(scratch / name))
+        # The checkouts, without the empty folders around them.
+        folders = tuple(str(one) for kind in (*KINDS, "trash") for one in sorted((scratch / name / kind).glob("*")))
         if refs.get(name) or folders:
             out_dir = known.get(name)
             found.append(
@@ -183,12 +181,6 @@ def _refs(root: Path) -> dict[str, int]:
         run = name.split("/")[2]
         found[run] = found.get(run, 0) + 1
     return found
-
-
-def _folders(top: Path) -> Iterable[str]:
-    """Yield the checkouts of a run, without the empty folders around them."""
-    for kind in (*KINDS, "trash"):
-        yield from sorted(str(path) for path in (top / kind).glob("*"))
 
 
 def _size(folder: str) -> int:

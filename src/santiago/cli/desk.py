@@ -210,7 +210,13 @@ class TerminalDesk:
 
     def _send(self, asked: Card, answer: Understood, scope: str) -> None:
         letter = Letter(
-            kind="answer", subject=asked.id, answer=answer.word, text=answer.text, scope=scope, actor=self.actor
+            kind="answer",
+            subject=asked.id,
+            answer=answer.word,
+            text=answer.text,
+            scope=scope,
+            actor=self.actor,
+            via="terminal",
         )
         if not self.inbox.drop(letter):
             say(f"{asked.id} was answered before; the first answer counts", err=True)

@@ -107,12 +107,10 @@ def look_at_agents(server: ProcessServer, *, online: bool) -> AgentsTold:
 
 def _fence(settings: RunInput, source: dict[str, str]) -> tuple[Sandbox | None, str]:
     """Return the sandbox in which agents may be asked, or why none is. No sandbox is used only if the settings say so."""
-    mode = settings.policy.sandbox
-    try:
-        box = detect(mode, source)
-    except SantiagoError as error:
-        return None, error.message
-    return (None, "no sandbox works here") if box.kind == "none" and mode != "off" else (box, "")
+    if settings.policy.sandbox == "off":
+        return Sandbox(), ""
+    box = detect("auto", source)
+    return (None, "no sandbox works here") if box.kind == "none" else (box, "")
 
 
 class Checks(NamedTuple):

@@ -17,11 +17,9 @@ def entry() -> None:
     _look_only_in_absolute_folders()
     asked_by_shell = COMPLETING in os.environ  # the shell asks for completions, without arguments
     if arguments in (["-h"], ["--help"], ["help"]) and not asked_by_shell:
-        print(overview())  # noqa: T201  # before there is a command line there is no other way
-        sys.exit(0)
+        _say(overview())
     if arguments in (["-V"], ["--version"], ["version"]) and not asked_by_shell:
-        print(f"santiago {__version__}")  # noqa: T201  # as above
-        sys.exit(0)
+        _say(f"santiago {__version__}")
     # Modules and plans live until the end, so frequent garbage collection would find nothing.
     gc.set_threshold(100_000, 20, 100)
     from santiago.cli.main import main
@@ -31,6 +29,16 @@ def entry() -> None:
         code = code or 20
     gc.freeze()  # Python collects once more when it ends, which would take longer than loading click
     sys.exit(code)
+
+
+def _say(text: str) -> None:
+    """Print a text and end. Its reader may have seen enough before its end, or its disk be full."""
+    try:
+        print(text)  # noqa: T201  # before there is a command line there is no other way
+    except OSError:
+        _all_was_printed()
+        sys.exit(20)
+    sys.exit(0 if _all_was_printed() else 20)
 
 
 def _take_any_letter(*, as_json: bool) -> None:

@@ -54,7 +54,14 @@ def compile_all() -> None:
 @click.option("--head", metavar="REF", help="With --changed-only: the commit after it.")
 @click.option("--changed-file", "files", metavar="FILE", multiple=True, help="Only what this file concerns.")
 @click.option("--include-global-gates", "gates", is_flag=True, help="Also the gates of all scenarios.")
-@click.option("--timeout", type=click.IntRange(1, 24 * 60), default=10, show_default=True, help="Minutes per command.")
+@click.option(
+    "--timeout",
+    type=click.IntRange(1, 24 * 60),
+    metavar="MIN",
+    default=10,
+    show_default=True,
+    help="Minutes per command.",
+)
 @click.option(
     "--sandbox", type=click.Choice(("auto", "required", "off")), default="auto", help="The fence around commands."
 )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from santiago.app.agents_md import put, remove
 from santiago.app.candidates import Candidates, Found, detect, environments, scripts
 from santiago.app.config import run_input_defaults
 from santiago.app.paths import typed
@@ -34,9 +35,13 @@ if TYPE_CHECKING:
 _TONES: dict[str, Tone] = {"runs": "good", "red": "warn", "cannot_run": "bad", "blind": "bad"}
 
 
-def init(commands: tuple[str, ...], untried: bool, force: bool, as_json: bool) -> None:
-    """Write santiago.toml with checks that were seen to run here."""
+def init(commands: tuple[str, ...], untried: bool, force: bool, agents_md: bool | None, as_json: bool) -> None:
+    """Write santiago.toml with checks that were seen to run here, or the block for coding agents."""
     root = run_locations.find_root(Path.cwd()) or Path.cwd()
+    if agents_md is not None:
+        told = (put if agents_md else remove)(root)
+        show_data({"message": told}) if as_json else say(told)
+        return
     target = root / "santiago.toml"
     run_locations.refuse_linked(root / ".santiago")
     if target.exists() and not force:

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 import click
 
-from santiago.cli.options import PATH, body, json_option
+from santiago.cli.options import PATH, actor_option, body, json_option
+
+
+@click.command("serve")
+@click.option("--read-only", is_flag=True, help="Show the pages, and take no answers.")
+@click.option("--host-name", metavar="NAME", help="The name by which a tunnel of yours offers the pages over https.")
+@actor_option
+@body("serve:serve")
+def serve() -> None:
+    """Serve the pages of this repository to a browser on this machine: what needs you, runs, stories, questions.
+
+    \b
+    It prints a link that works once. Only 127.0.0.1 is listened on; from another machine:
+    ssh -L PORT:127.0.0.1:PORT HOST      with the port of the link, then open the link there
+    Leaving it never stops a run.
+    """
 
 
 @click.command("runs")
@@ -47,6 +62,32 @@ def show() -> None:
     """Show STORY of RUN (a folder or an id), or of the run that is running, or of the newest one here."""
 
 
+@click.command("report")
+@click.argument("run", required=False)
+@click.option(
+    "--output",
+    "-o",
+    type=PATH,
+    metavar="FILE",
+    help="Where to; - is standard output. Default: report.html in the run's folder.",
+)
+@click.option(
+    "--without", default="", metavar="PARTS", help="Leave out patches, output or answers; several with commas."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what it shows as one JSON document; a file only with -o.")
+@body("report:report")
+def report() -> None:
+    """Write RUN (a folder or an id, or the newest one) as one HTML file that needs nothing else, and say what it holds.
+
+    It shows what was done and why to believe it: criteria and their tests, attempts, critiques, patches, times and cost, what
+    people said, what is left. Paths and names of this machine are replaced. It has no scripts and loads nothing.
+
+    \b
+    santiago report
+    santiago report -o evidence.html --without patches,output
+    """
+
+
 @click.command("audit")
 @click.argument("run", required=False)
 @click.option("--repo", type=PATH, help="The repository, where it was moved since.")
@@ -68,6 +109,32 @@ def pr() -> None:
     """
 
 
+@click.command("export")
+@click.argument("form", type=click.Choice(("junit", "sarif")), metavar="junit|sarif")
+@click.argument("run", required=False)
+@click.option("-o", "--output", type=PATH, metavar="FILE", help="Write this file instead of printing.")
+@body("export:export")
+def export() -> None:
+    """Print RUN (a folder or an id, or the newest one) in a form that CI services read.
+
+    junit: a suite for each story, a case for each criterion. What no test shows is skipped, never passed.
+    sarif: findings at lines of the document, and doubts at lines of the work.
+    """
+
+
+@click.command("tick")
+@click.argument("run", required=False)
+@click.option("--yes", is_flag=True, help="Commit the ticks on the run's branch.")
+@click.option("--here", is_flag=True, help="Read and write the file in your working tree instead.")
+@json_option
+@body("tick:tick")
+def tick() -> None:
+    """Show how the document of RUN (a folder or an id, or the newest one) looks with all ticks that evidence allows.
+
+    Boxes are ticked, flags such as `passes` become true, a `status` becomes done. Text that changed since it was planned is left alone.
+    """
+
+
 @click.command("explain")
 @click.argument("code", required=False)
 @click.option("--run", metavar="RUN", help="The run of the story; by default the one that is running, or the newest.")
@@ -84,11 +151,17 @@ def explain() -> None:
 @click.argument("subject", required=False, metavar="[PLAN|RUN|DOC]")
 @click.option("--jobs", metavar="N[,N…]", help="How many stories side by side; several numbers are compared.")
 @click.option(
-    "--runs", type=click.IntRange(10, 10_000), default=200, show_default=True, help="How many runs are simulated."
+    "--runs",
+    type=click.IntRange(10, 10_000),
+    default=200,
+    show_default=True,
+    help="How many runs are simulated.",
 )
-@click.option("--seed", type=int, default=0, help="Other luck, the same for the same number.")
-@click.option("--attempt", metavar="A..B", help="How long an agent works, such as 5m..20m: four in five lie between.")
-@click.option("--success", type=click.FloatRange(0, 1), help="The share of attempts that pass, such as 0.8.")
+@click.option("--seed", type=int, default=0, help="The random numbers: the same N gives the same forecast.")
+@click.option("--attempt", metavar="A..B", help="Four of five attempts take between A and B, such as 5m..20m.")
+@click.option(
+    "--success", type=click.FloatRange(0, 1), metavar="SHARE", help="The share of attempts that pass, such as 0.8."
+)
 @click.option("--cost", type=click.FloatRange(0), metavar="USD", help="What an attempt costs.")
 @click.option("--check", metavar="TIME", help="How long the checks take once, such as 60s.")
 @click.option("--calibrate", is_flag=True, help="Compare the runs of this repository with what was to be expected.")

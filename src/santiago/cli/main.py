@@ -31,7 +31,7 @@ class LazyGroup(click.Group):
             from santiago.cli.completing import with_completion
 
             with_completion(command)
-        return _with_debug(command)
+        return _as_all_are(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -58,11 +58,15 @@ _DEBUG = click.Option(["--debug"], is_flag=True, expose_value=False, help="Show 
 """The option --debug of every command. `shown_errors` looks for it among the arguments themselves."""
 
 
-def _with_debug(command: click.Command) -> click.Command:
+def _as_all_are(command: click.Command) -> click.Command:
+    """Give a command the option --debug, and each number without a name of its own the name N in the help."""
     if _DEBUG not in command.params:
         command.params.append(_DEBUG)
+    for one in command.params:
+        if isinstance(one.type, click.types.IntParamType):
+            one.metavar = one.metavar or "N"
     for inner in command.commands.values() if isinstance(command, click.Group) else ():
-        _with_debug(inner)
+        _as_all_are(inner)
     return command
 
 

@@ -21,6 +21,16 @@ if TYPE_CHECKING:
     from santiago.agent.catalog import Catalog
 
 
+class Group(click.Group):
+    """Lists its commands with the whole first sentence of each, however long."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, self.commands[name].get_short_help_str(1000)) for name in self.list_commands(ctx)]
+            )
+
+
 def body(place: str) -> Callable[[Callable[[], None]], Callable[..., Any]]:
     """Have a command load its body when it is called: a function of a module below `santiago.cli`, as `module:function`.
 
@@ -64,18 +74,18 @@ _PLACES = (
 _OPTIONS = (
     *_PLACES,
     click.option(
-        "--jobs", type=click.IntRange(1, 256), help="How many stories run side by side; default from the settings."
+        "--jobs",
+        type=click.IntRange(1, 256),
+        help="How many stories run side by side; default from the settings.",
     ),
     click.option(
         "--gate",
         type=click.Choice(("auto", "chunk", "step")),
         help="Where to stop for you: nowhere (auto), after each chunk, or before and after every story (step).",
     ),
-    click.option(
-        "--max-attempts", type=click.IntRange(1), metavar="N", help="At most so many attempts for each story."
-    ),
+    click.option("--max-attempts", type=click.IntRange(1), help="At most so many attempts for each story."),
     click.option("--max-cost", type=click.FloatRange(0), metavar="USD", help="Money for the whole run."),
-    click.option("--max-tokens", type=click.IntRange(0), metavar="N", help="Tokens for the whole run."),
+    click.option("--max-tokens", type=click.IntRange(0), help="Tokens for the whole run."),
     click.option(
         "--timeout",
         type=click.FloatRange(0, min_open=True),
@@ -121,7 +131,9 @@ _OPTIONS = (
         shell_complete=lambda ctx, param, incomplete: agent_names(ctx, param, incomplete),
         help="Have each story's tests written before it is implemented, by the same agent or another one.",
     ),
-    click.option("--yes", is_flag=True, help="Take the units of a proposal as they are; it confirms nothing else."),
+    click.option(
+        "--yes", is_flag=True, help="Plan what was found, also where santiago is not sure; it confirms nothing else."
+    ),
     click.option("--trust-commands", is_flag=True, help="Run commands that come from the document without asking."),
     click.option(
         "--trust-ticks/--no-trust-ticks",
@@ -144,9 +156,10 @@ class _Agents(click.Option):
     """An option whose help lists the known agents. The list is made only when help is shown."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        from santiago.agent.profile import FOR_ANY
         from santiago.app.profiles import own_catalog
 
-        known = ", ".join(name for name in own_catalog().names() if name != "command")
+        known = ", ".join(name for name in own_catalog().names() if name not in FOR_ANY)
         found = super().get_help_record(ctx)
         return (found[0], f"{found[1]} Known agents: {known}.") if found else None
 
@@ -171,11 +184,12 @@ def agent_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> 
     """Return the agents that begin like this, for a shell to complete."""
     from click.shell_completion import CompletionItem
 
+    from santiago.agent.profile import FOR_ANY
     from santiago.app.profiles import own_catalog
 
     own = own_catalog()
     before, comma, last = incomplete.rpartition(",")
-    names = [name for name in own.names() if name.startswith(last) and name != "command"]
+    names = [name for name in own.names() if name.startswith(last) and name not in FOR_ANY]
     return [CompletionItem(f"{before}{comma}{name}", help=_title(own, name)) for name in names]
 
 

@@ -141,7 +141,7 @@ def answer_in(
     if asked.kind == "plan":
         session_word.say_on_plan(planning, given, text, me, revision=revision)
     else:
-        session_word.answer(planning, asked, given, text, me)
+        session_word.answer(planning, asked, given, text, me, "terminal")
     before = _ended(planning)
     if not planning.worker:
         planning = _carry_on(folder, me, quiet=as_json, asked=sys.stdin.isatty())

@@ -14,11 +14,13 @@ from santiago.app.paths import near
 from santiago.app.publishing import Conflict, Publication, Remote, carry_out, conflict_with, publication, remote_of
 from santiago.artifacts.files import write_whole
 from santiago.artifacts.names import REQUEST
+from santiago.cli.report import written
 from santiago.cli.view.terminal import say, show_data
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import ExitCode
 from santiago.contract.record import record
 from santiago.executor.tally import is_on_branch
+from santiago.report.handout import document
 from santiago.report.pull_request import body, title
 from santiago.report.remedies import listed, resolving
 from santiago.report.run_status import headline_of, is_taken_over
@@ -48,6 +50,8 @@ class _Handover:
     headline: str
     title: str
     body: Path
+    report: Path
+    """All evidence, for reviewers to open."""
     conflict: Conflict
     """What it conflicts with on the user's branch."""
     remote: Remote | None = None
@@ -56,7 +60,7 @@ class _Handover:
     def document(self, opened: str | None, *, pushed: bool) -> dict[str, Any]:
         return {
             "run_id": self.run_id, "taken_over": False, "headline": self.headline, "branch": self.branch, "title": self.title, "body": str(self.body),
-            "remote": self.remote and {"name": self.remote.name, "url": self.remote.url},
+            "report": str(self.report), "remote": self.remote and {"name": self.remote.name, "url": self.remote.url},
             "push": list(self.ready.push) if self.ready else None,
             "request": list(self.ready.request) or None if self.ready else None,
             "page": self.ready.page or None if self.ready else None, "conflicts": list(self.conflict.files),
@@ -73,7 +77,7 @@ def _prepared(run: Run) -> _Handover:
     ready = publication(repo, remote, branch, title(run), file) if remote else None
     return _Handover(
         run_id=run.run_id, repo=repo, branch=branch, headline=str(headline_of(run)), title=title(run), body=file,
-        conflict=conflict_with(Path.cwd(), branch), remote=remote, ready=ready,
+        report=written(run, document(run))[0], conflict=conflict_with(Path.cwd(), branch), remote=remote, ready=ready,
     )  # fmt: skip
 
 
@@ -116,6 +120,7 @@ def _tell(given: _Handover) -> None:
     say(f"run     {given.run_id}  {given.headline}")
     say(f"title   {harmless(given.title)}")
     say(f"body    {near(given.body)}")
+    say(f"report  {near(given.report)}   (all evidence, for reviewers; look through it before you send it)")
     if given.conflict.files:
         _tell_conflict(given)
     if given.remote is None or given.ready is None:

@@ -13,7 +13,7 @@ from santiago.app.finding import is_of_session, names_run, naming
 from santiago.app.loading import frozen, load, working
 from santiago.app.start.identity import refuse_copied
 from santiago.cli.named_story import run_and_story
-from santiago.cli.view.terminal import say, show_data
+from santiago.cli.view.terminal import say, show_data, show_page
 from santiago.report.asking import waiting
 
 if TYPE_CHECKING:
@@ -53,15 +53,15 @@ def answer(
         return answer_in(folder, given[0], " ".join(given[1:]), text, named(actor), revision=revision, as_json=as_json)
     name, given = (words[0], words[1:]) if len(words) != 2 and words and names_run(words[0]) else (None, words)
     if not given:
-        from santiago.cli.open_questions import show
+        from santiago.report.open_questions import open_page  # not needed for an answer
 
-        show(name, as_json=as_json)
+        show_page(open_page(name), as_json=as_json)
         return None
     if len(given) < 2:
         raise click.UsageError("Say which question, and the answer; `santiago answer` alone lists them.")
     run = load(find_run(name) if name else _asking(given[0]))
     with naming(run.run_id):
-        asked = requests.answer(run, given[0], " ".join(given[1:]), named(actor), text=text, rest=rest)
+        asked = requests.answer(run, given[0], " ".join(given[1:]), named(actor), text=text, rest=rest, via="terminal")
     _tell(run.run_id, asked, running=bool(run.worker), as_json=as_json)
     return None
 

@@ -24,9 +24,7 @@ def stop() -> None:
 @click.option(
     "--rest", type=click.Choice(("chunk", "run")), help="Approve the rest of this chunk, or of the run, as well."
 )
-@click.option(
-    "--revision", type=click.IntRange(1), metavar="N", help="Of a planning session: the revision you looked at."
-)
+@click.option("--revision", type=click.IntRange(1), help="Of a planning session: the revision you looked at.")
 @actor_option
 @json_option
 @body("reach:answer")

@@ -9,7 +9,7 @@ from click.shell_completion import get_completion_class
 
 from santiago import __version__
 from santiago.cli.commands import COMPLETING
-from santiago.cli.options import actor_option, body, json_option, trust_option
+from santiago.cli.options import PATH, actor_option, body, json_option, trust_option
 
 SCHEMAS = ("run-input", "plan", "detail", "event", "result", "session", "ticket")
 
@@ -35,6 +35,12 @@ def doctor() -> None:
 @click.option("--verify", "commands", multiple=True, metavar="CMD", help="A check to write instead of the one found.")
 @click.option("--no-try", "untried", is_flag=True, help="Write the check without running it first.")
 @click.option("--force", is_flag=True, help="Replace an existing santiago.toml.")
+@click.option(
+    "--agents-md/--no-agents-md",
+    "agents_md",
+    default=None,
+    help="Only write a marked block for coding agents into AGENTS.md, or take it out.",
+)
 @json_option
 @body("init:init")
 def init() -> None:
@@ -72,6 +78,13 @@ def config(context: click.Context) -> None:
 @body("config_shown:show_settings")
 def show() -> None:
     """Print each setting with its value and its origin."""
+
+
+@click.command("mcp")
+@click.option("--repo", type=PATH, help="The repository; by default that of the client's folders, else the one here.")
+@body("mcp_server:mcp")
+def mcp() -> None:
+    """Serve editors and agents over MCP, on standard input and output. It reads the log, and approves nothing."""
 
 
 @click.command("completion")

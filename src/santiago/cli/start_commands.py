@@ -28,7 +28,9 @@ MODEL = "The model that the agent should use, by its own name for it."
 @click.option("--check", is_flag=True, help="Write nothing; exit 3 if the plan would change.")
 @reading_options
 @click.option(
-    "--yes", is_flag=True, help="Take the units of a proposal as they are; `execute` and `resume` ask no more."
+    "--yes",
+    is_flag=True,
+    help="Plan what was found, also where santiago is not sure; `execute` and `resume` ask no more.",
 )
 @click.option("--findings", is_flag=True, help="Show every finding, and the whole account of the document.")
 @click.option(
@@ -39,12 +41,12 @@ MODEL = "The model that the agent should use, by its own name for it."
     help="Have these agents plan it, in a session that you review.",
 )
 @worker_options(
-    agent_option("The agent that is to carry the plan out; a sentence, which only agents can plan, it plans as well."),
+    agent_option("The agent that carries the plan out. A sentence instead of a document it plans, too."),
     model_option(),
     playbook_option,
 )
-@click.option("--chunks-target", type=click.IntRange(1), metavar="N", help="With --with: about this many chunks.")
-@click.option("--stories-target", type=click.IntRange(1), metavar="N", help="With --with: about this many stories.")
+@click.option("--chunks-target", type=click.IntRange(1), help="With --with: about this many chunks.")
+@click.option("--stories-target", type=click.IntRange(1), help="With --with: about this many stories.")
 @click.option(
     "--depth", type=click.Choice(("shallow", "medium", "deep")), help="With --with: how finely to divide the work."
 )
@@ -96,7 +98,7 @@ def draft() -> None:
 @click.option("--continue", "adjust", metavar="TEXT", help="Another planning turn of all agents, with what you say.")
 @click.option("--edit", metavar="TEXT", help="A quick edit: a turn of one agent, with what you say.")
 @click.option("--finalize", is_flag=True, help="Make the revision that you looked at final, and carry it out.")
-@click.option("--revision", type=click.IntRange(1), metavar="N", help="The revision that you looked at.")
+@click.option("--revision", type=click.IntRange(1), help="The revision that you looked at.")
 @click.option("--no-start", is_flag=True, help="With --finalize: make the run, and start nothing.")
 @click.option(
     "--moved-base", is_flag=True, help="With --finalize: even if there are commits that are newer than the plan."
@@ -108,7 +110,7 @@ def draft() -> None:
 @agent_option("Other agents plan from here on; with --finalize: the agent that carries the plan out.")
 @click.option("--model", metavar="NAME", help="With --agent: the model, by the agent's own name for it.")
 @click.option("--playbook", type=PATH, help="What the scripted agent plays.")
-@click.option("--add-turns", type=click.IntRange(1, 1000), metavar="N", help="Allow this many turns more.")
+@click.option("--add-turns", type=click.IntRange(1, 1000), help="Allow this many turns more.")
 @click.option("--sandbox", type=click.Choice(("off",)), help="Let agents work without a sandbox, where none works.")
 @click.option(
     "--trust-commands", is_flag=True, help="With --finalize: run commands that come from the plan without asking."
@@ -194,10 +196,17 @@ def execute() -> None:
 @click.command("resume")
 @click.argument("run", required=False)
 @click.option(
-    "--add-attempts", type=click.IntRange(0, 1000), default=0, help="More attempts for failed or spent stories."
+    "--add-attempts",
+    type=click.IntRange(0, 1000),
+    default=0,
+    help="More attempts for failed or spent stories.",
 )
 @click.option(
-    "--add-minutes", type=click.FloatRange(0), default=0.0, help="More minutes for the run and failed or spent stories."
+    "--add-minutes",
+    type=click.FloatRange(0),
+    metavar="MIN",
+    default=0.0,
+    help="More minutes for the run and failed or spent stories.",
 )
 @click.option("--add-cost", type=click.FloatRange(0), default=0.0, metavar="USD", help="More money for the run.")
 @click.option("--add-tokens", type=click.IntRange(0), default=0, help="More tokens for the run.")

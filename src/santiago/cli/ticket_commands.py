@@ -6,7 +6,7 @@ from typing import get_args
 
 import click
 
-from santiago.cli.options import actor_option, agent_option, body, json_option, places_options, trust_option
+from santiago.cli.options import Group, actor_option, agent_option, body, json_option, places_options, trust_option
 from santiago.contract.board import BUDGET, CLAIMED_FROM, LEASE_MINUTES, QUEUES, Phase, Status
 from santiago.contract.reasons import ErrorClass
 
@@ -17,11 +17,11 @@ user_option = click.option(
     "--user-facing", is_flag=True, help="Print a text for users instead: no command, path, queue or id."
 )
 lease_option = click.option(
-    "--lease-minutes", type=click.IntRange(1, 100_000), default=LEASE_MINUTES, show_default=True
+    "--lease-minutes", type=click.IntRange(1, 100_000), metavar="MIN", default=LEASE_MINUTES, show_default=True
 )
 
 
-@click.group("queue")
+@click.group("queue", cls=Group)
 def queue() -> None:
     """The board's tickets: add, claim, hand over, decide.
 
@@ -172,7 +172,13 @@ def stats() -> None:
 
 
 @queue.command("triage-blocked")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Print no more tickets than this.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Print no more tickets than this.",
+)
 @json_option
 @body("board_views:triage_blocked")
 def triage_blocked() -> None:
@@ -247,16 +253,24 @@ def sync() -> None:
 
 
 @click.command("loop")
-@click.option("--max-cycles", type=click.IntRange(1), default=30, show_default=True)
+@click.option("--max-cycles", type=click.IntRange(1), default=30, show_default=True, help="At most so many cycles.")
 @click.option(
-    "--no-progress-limit", type=click.IntRange(1), default=2, show_default=True, help="Cycles without anything done."
+    "--no-progress-limit",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    help="Stop after so many cycles in which nothing was done.",
 )
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Tickets side by side.")
 @click.option(
-    "--watch", "minutes", type=click.IntRange(1), metavar="MINUTES", help="At the end wait so long for new work."
+    "--watch",
+    "minutes",
+    type=click.IntRange(1),
+    metavar="MINUTES",
+    help="When nothing is left, wait so long for new work.",
 )
 @agent_option("The agent for developers' tickets; it also plans a request without a document, where no planner is set.")
-@click.option("--yes", is_flag=True, help="Take the units of every proposal as they are.")
+@click.option("--yes", is_flag=True, help="Plan what was found, also where santiago is not sure.")
 @click.option("--trust-commands", is_flag=True, help="Run commands that come from documents without asking.")
 @trust_option
 @click.option("--no-input", is_flag=True, help="Never ask anything.")

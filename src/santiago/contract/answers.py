@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from santiago.contract.state import Question, RunState
 
 
+Via = Literal["", "terminal", "screen", "page"]
+"""How a person's word came: typed at a question or as a command, on the screens, or on the page in a browser."""
 LetterKind = Literal["stop-now", "stop", "stop-detach", "answer", "change", "hint", "pause"]
 
 
@@ -30,6 +32,8 @@ class Letter:
     scope: str = ""
     """How far an approval reaches beyond what was asked: `chunk` or `run`."""
     actor: str = "user"
+    via: str = ""
+    """How it came (`Via`). It is what the sender says, for people who read the log; nothing depends on it."""
     name: str = ""
     """Its file in the inbox."""
     fault: str = ""
@@ -117,7 +121,7 @@ APPROVING: Mapping[str, str] = MappingProxyType({"detail": "approve", "result": 
 CONSENT = frozenset({"ok", "yes", "looks good", "proceed", "go ahead"})
 """What counts as plain consent. An answer that says anything more is not plain consent."""
 
-_FREE = {"detail": "adjust", "result": "change", "agent": "adjust"}
+FREE = {"detail": "adjust", "result": "change", "agent": "adjust"}
 """Kind of question → the fixed word that free text stands for."""
 JUDGED = frozenset({"changed_expectation", "doubt", "refusal"})
 """Kinds of questions about work that the verdict did not accept."""
@@ -207,11 +211,11 @@ def understood(kind: str, given: str, text: str = "", options: Sequence[str] = (
         return Understood(word=word, text=text)
     if kind in APPROVING and not text and _folded(given) in CONSENT:
         return Understood(word=APPROVING[kind])
-    if kind not in _FREE or word in _WORDS:
+    if kind not in FREE or word in _WORDS:
         message = f"{said[:80]!r} is no answer to this question, which takes {_listed(words)}"
         raise SantiagoError(Kind.USAGE, message, hint=_hint(kind))
     _refuse_slip(kind, word)
-    return Understood(word=_FREE[kind], text=said)
+    return Understood(word=FREE[kind], text=said)
 
 
 def describe(answer: Understood) -> str:

@@ -208,6 +208,8 @@ class Context(TypedDict, total=False):
     findings: list[str]
     """What is wrong with a detailed plan."""
     mode: str
+    via: str
+    """How a person's word came: `terminal`, `screen` or `page`. Absent where a program left the letter."""
     substeps: list[str]
     drafters: list[list[str]]
     """The agents that plan from here on: the label of each, and its settings as JSON."""

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from itertools import count
-from typing import TYPE_CHECKING, NewType
+from typing import TYPE_CHECKING
 
 from santiago.contract.lazy_regex import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-StoryId = NewType("StoryId", str)
-RunId = NewType("RunId", str)
 
 STORY_ID = r"[A-Z][A-Z0-9-]{0,63}(\.[0-9]+)*"
 RUN_ID = r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}"

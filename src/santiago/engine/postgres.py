@@ -24,7 +24,7 @@ from psycopg.types.json import Jsonb
 from santiago.contract.errors import SantiagoError
 from santiago.contract.ports.queue import Address, Beat, Claim, Ended, Known, LostError, WorkerSeen
 from santiago.engine.place import PRESENT_S, RETRY_S, ended_by_worker, told, utc
-from santiago.engine.postgres_server import Row, check, connect, settled, silent
+from santiago.engine.postgres_server import LOST, Row, check, connect, settled, silent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,7 +36,6 @@ ANSWER_S = 20.0
 TOUCH_S = 2.0
 REFUSED = frozenset({"AB001", "AB002", "P0001"})
 """absurd's errors for a run that is cancelled, failed, or not running for another reason."""
-LOST = (psycopg.OperationalError, psycopg.InterfaceError)
 
 PUT = "select created from absurd.spawn_task(%(queue)s, 'order', %(params)s, %(options)s)"
 SWEEP = """

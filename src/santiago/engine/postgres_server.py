@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -11,6 +12,9 @@ from psycopg.rows import dict_row
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.engine.place import away, is_local, plain_text, refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Row = dict[str, Any]
 
@@ -26,6 +30,8 @@ RIGHTS = """
     from pg_class where relnamespace = to_regnamespace('absurd') and relkind in ('r', 'p')"""
 PASSING = ("starting up", "shutting down", "not yet accepting", "recovery", "too many", "slots")
 """What a server says that will answer later."""
+LOST = (psycopg.OperationalError, psycopg.InterfaceError)
+"""Errors of a connection that is no more."""
 OURS = 5207011813
 """Number of the lock under which the schema is made."""
 
@@ -54,8 +60,17 @@ def connect(settings: str) -> psycopg.Connection[Row]:
     )  # fmt: skip
 
 
-def reach(settings: str) -> psycopg.Connection[Row]:
-    """Connect for the first time, and say in one sentence why that is not possible."""
+@contextmanager
+def reach(settings: str) -> Iterator[psycopg.Connection[Row]]:
+    """Connect for the first time, and say in one sentence why that is not possible, or ended."""
+    with _reached(settings) as connection:
+        try:
+            yield connection
+        except LOST as error:
+            raise silent(error) from None
+
+
+def _reached(settings: str) -> psycopg.Connection[Row]:
     try:
         return connect(settings)
     except psycopg.Error as error:

@@ -32,6 +32,7 @@ from temporalio.api.workflowservice.v1 import (
 from temporalio.client import (
     AsyncActivityCancelledError,
     AsyncActivityHandle,
+    Client,
     WorkflowExecutionStatus,
     WorkflowFailureError,
     WorkflowHandle,
@@ -44,7 +45,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from santiago.contract.lazy_regex import pattern
 from santiago.contract.ports.queue import Address, Beat, Claim, Ended, Known, LostError, WorkerSeen
 from santiago.engine.place import PRESENT_S, RETRY_S, ended_by_worker, told, utc
-from santiago.engine.temporal_server import Background, reach, retention, settled, silent
+from santiago.engine.temporal_server import Background, retention, settled, silent
 
 if TYPE_CHECKING:
     from santiago.engine.place import Place
@@ -83,11 +84,11 @@ class TemporalQueue:
     """The coordinator's end."""
 
     def __init__(self, url: str, place: Place, *, insecure: bool, patience_s: float) -> None:
-        settings = settled(url, insecure=insecure)
+        self.settings = settled(url, insecure=insecure)
         self.place, self.patience_s, self.background = place, patience_s, Background()
         try:
-            self.client = self.background.call(reach(settings))
-            self.background.call(retention(self.client))
+            self.client = self.background.ask(Client.connect(**self.settings))
+            self.background.ask(retention(self.client))
         except BaseException:
             self.background.close()
             raise
@@ -96,6 +97,7 @@ class TemporalQueue:
         """Worker → when it was last there by the server's clock, and since when by ours. The two clocks may differ."""
         self.looked_at, self.looks = 0.0, 0
         self.worker: Worker | None = None
+        self.hosting: Future[None] | None = None
 
     def call(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Return what the server says, also if it must be asked again and again because it is away."""
@@ -111,16 +113,23 @@ class TemporalQueue:
                 time.sleep(RETRY_S)
 
     def _host(self) -> None:
-        if self.worker is None:
-            self.worker = self.background.call(self._hosting())
-            self.background.start(self.worker.run())
+        if self.hosting is None:
+            self.hosting = self.background.start(self._hosting())
 
-    async def _hosting(self) -> Worker:
-        """Return a host without a cache: after a death the next one gets every order at once."""
+    async def _hosting(self) -> None:
+        """Host the workflow, also after a server that was away when the host began: the library tries that once for a connection.
+
+        The host has no cache: after a death the next one gets every order at once.
+        """
         queue, runner = self.place.orders("workflows"), UnsandboxedWorkflowRunner()
-        return Worker(
-            self.client, task_queue=queue, workflows=[OrderWorkflow], workflow_runner=runner, max_cached_workflows=0
-        )
+        while True:
+            with suppress(RuntimeError, RPCError):
+                client = await Client.connect(**self.settings)
+                self.worker = Worker(
+                    client, task_queue=queue, workflows=[OrderWorkflow], workflow_runner=runner, max_cached_workflows=0
+                )
+                return await self.worker.run()
+            await asyncio.sleep(RETRY_S)
 
     def handle(self, name: str) -> WorkflowHandle[Any, Any]:
         return self.client.get_workflow_handle(f"{self.place.repository}/{name}")

@@ -28,6 +28,8 @@ from santiago.engine.place import RETENTION_DAYS, away, is_local, plain_text, re
 T = TypeVar("T")
 
 ANSWER_S = 20.0
+FIRST_S = 40.0
+"""Longest time for first answers. The library gives up before, by itself: a connection that is broken off goes on in it, and fails loudly."""
 FILES = {"tls-ca": "server_root_ca_cert", "tls-cert": "client_cert", "tls-key": "client_private_key"}
 KNOWN = {"tls", "tls-name", *FILES}
 RETENTION = timedelta(days=RETENTION_DAYS)
@@ -52,6 +54,13 @@ class Background:
             return await asyncio.wait_for(work, within_s)
 
         return asyncio.run_coroutine_threadsafe(bounded(), self.loop).result()
+
+    def ask(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return what the server says at first, or raise one sentence that says why it says nothing."""
+        try:
+            return self.call(work, FIRST_S)
+        except (RPCError, RuntimeError, TimeoutError) as error:
+            raise silent(error) from None
 
     def start(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Begin what goes on until it is cancelled or all is closed."""
@@ -104,14 +113,6 @@ def _unreadable(message: str) -> SantiagoError:
     return SantiagoError(Kind.USAGE, message, hint=hint)
 
 
-async def reach(settings: Settings) -> Client:
-    """Connect for the first time."""
-    try:
-        return await asyncio.wait_for(Client.connect(**settings), ANSWER_S)
-    except (RuntimeError, TimeoutError, RPCError) as error:
-        raise silent(error) from None
-
-
 def silent(error: Exception) -> SantiagoError:
     """Say why the server does not do what it was asked for."""
     words = (str(error).splitlines() or [type(error).__name__])[0][:200]
@@ -135,13 +136,13 @@ def init(settings: Settings) -> str:
 def _alone(work: Coroutine[Any, Any, str]) -> str:
     background = Background()
     try:
-        return background.call(work, 3 * ANSWER_S)
+        return background.ask(work)
     finally:
         background.close()
 
 
 async def _check(settings: Settings) -> str:
-    client = await reach(settings)
+    client = await Client.connect(**settings)
     kept = await retention(client)
     version = (await client.workflow_service.get_system_info(GetSystemInfoRequest())).server_version
     return f"Temporal {version}, namespace {client.namespace}, which keeps what has ended for {kept.days} days"
@@ -166,12 +167,12 @@ async def _kept(client: Client) -> timedelta | None:
     except RPCError as error:
         if error.status == RPCStatusCode.NOT_FOUND:
             return None
-        raise silent(error) from None
+        raise
     return found.config.workflow_execution_retention_ttl.ToTimedelta()
 
 
 async def _init(settings: Settings) -> str:
-    client = await reach(settings)
+    client = await Client.connect(**settings)
     name, service = client.namespace, client.workflow_service
     kept = await _kept(client)
     if kept is not None and kept >= RETENTION:

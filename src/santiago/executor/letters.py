@@ -133,7 +133,7 @@ def _answers(letter: Letter, question: Question | None, state: RunState, found: 
         found.stop = found.stop or "soon"
         facts.append(of_run(EventKind.STOP_REQUESTED, actor=letter.actor, mode=REST))
     if answer.word != "stop" or question.kind == "continue":
-        facts += facts_of(answer, question, state, letter.actor, letter.scope)
+        facts += facts_of(answer, question, state, letter)
     return facts
 
 
@@ -149,20 +149,22 @@ _MOVES = {
 """Answers that move a story: it is ready again for an attempt, another proposal or its turn later, or it is done."""
 
 
-def facts_of(answer: Understood, question: Question, state: RunState, actor: str, scope: str = "") -> list[Fact]:
+def facts_of(answer: Understood, question: Question, state: RunState, letter: Letter) -> list[Fact]:
     """Return the facts of an answer to an open question. One event both closes the question and moves its story."""
-    story = state.stories.get(question.story or "")
+    story, actor, via = state.stories.get(question.story or ""), letter.actor, letter.via
     if story is None:
         return [
-            of_run(EventKind.QUESTION_ANSWERED, actor=actor, question=question.id, answer=answer.word, text=answer.text)
-        ]
+            of_run(
+                EventKind.QUESTION_ANSWERED,
+                actor=actor, question=question.id, answer=answer.word, text=answer.text, via=via,
+            )
+        ]  # fmt: skip
     if question.kind == "detail" and answer.word not in words_of(state, question):
-        said = f"answer to {question.id}: {UNFIT[lacks(state, question)]}"
-        return [of_run(EventKind.NOTE, actor=actor, message=said)]
+        message = f"answer to {question.id}: {UNFIT[lacks(state, question)]}"
+        return [of_run(EventKind.NOTE, actor=actor, message=message)]
     phase = _MOVES.get((question.kind, answer.word))
-    answered = of_story(
-        story, EventKind.QUESTION_ANSWERED, phase,
-        attempt=0, actor=actor, question=question.id, answer=answer.word, text=answer.text, scope=scope,
+    answered = of_story(story, EventKind.QUESTION_ANSWERED, phase,
+        attempt=0, actor=actor, question=question.id, answer=answer.word, text=answer.text, scope=letter.scope, via=via,
     )  # fmt: skip
     return [answered, *_following(answer, question, story, actor)]
 

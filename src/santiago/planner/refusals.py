@@ -131,9 +131,9 @@ def _no_list(source: Source) -> Finding:
         message = "no requirement units found: this is a sentence"
         return error("no_units", 0, message, f"`santiago plan --with AGENT {quote(source.path)}` has an agent plan it.")
     seen = few(_close(source), 4)
-    message = f"no requirement units found, by ids, check boxes or headings ({_shape(source)})."
+    message = f"no requirement units found by id, check box or kind of heading ({_shape(source)})."
     message += f" Seen: {seen}." if seen else ""
-    return error("no_units", 0, message, _draft(source))
+    return error("no_units", 0, message, f"Write an id into each heading, such as `## R1: Title`. Or {_draft(source)}")
 
 
 def _draft(source: Source) -> str:
@@ -159,15 +159,16 @@ def _no_records(source: Source) -> Finding:
 
 
 def _shape(source: Source) -> str:
-    """Return the format of the document and how many headings, items, tables and fences it has."""
+    """Return the format of the document and what it has, such as 3 headings."""
     blocks = source.outline.blocks
     kinds = [block.kind for block in blocks]
     heads = [block.header for block in blocks if block.kind is Kind.ROW]
     tables = sum(above is not header for above, header in pairwise([None, *heads]))
-    return (
-        f"format: {source.looks_like}, {count(_lines(source), 'line')}, {count(kinds.count(Kind.HEADING), 'heading')}, "
-        f"{count(kinds.count(Kind.ITEM), 'list item')}, {count(tables, 'table')}, {count(kinds.count(Kind.CODE), 'code fence')} skipped"
-    )
+    parts = {
+        "line": _lines(source), "heading": kinds.count(Kind.HEADING), "list item": kinds.count(Kind.ITEM),
+        "table": tables, "code fence": kinds.count(Kind.CODE),
+    }  # fmt: skip
+    return ", ".join((source.looks_like, *(count(number, what) for what, number in parts.items() if number)))
 
 
 def _lines(source: Source) -> int:

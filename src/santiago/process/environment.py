@@ -67,14 +67,9 @@ def _allowed(source: Mapping[str, str], named: set[str]) -> dict[str, str]:
     found = {
         name: value for name, value in source.items() if name in _PLAIN or name.startswith(_FAMILIES) or name in named
     }
-    if "PATH" in found:
-        found["PATH"] = _absolute(found["PATH"])
+    if "PATH" in found:  # without relative entries, since an agent could put its own programs there
+        found["PATH"] = ":".join(entry for entry in found["PATH"].split(":") if entry.startswith("/"))
     return found
-
-
-def _absolute(path: str) -> str:
-    """Return a search path without relative entries, since an agent could put its own programs there."""
-    return ":".join(entry for entry in path.split(":") if entry.startswith("/"))
 
 
 def _is_secret(name: str, value: str, secrets: tuple[str, ...]) -> bool:

@@ -145,9 +145,6 @@ def chunk_page(run: Run, row: ChunkRow) -> list[Line]:
     ]
     lines += [Line(row.note, row.mark.tone)] if row.note else []
     lines += [Line(f"{span(row.ms)} so far" if row.mark.word == "current" else span(row.ms), "dim")] if row.ms else []
-    waiting = [one for one in asked(run.state, run.out_dir)[0] if _in_chunk(run, one.story, row.label)]
+    own = run.state.chunks[row.label].stories
+    waiting = [one for one in asked(run.state, run.out_dir)[0] if one.story in own]
     return [*lines, *(Line(f"{one.id} asks: {flat(one.text)}", "warn") for one in waiting)]
-
-
-def _in_chunk(run: Run, story: str | None, label: str) -> bool:
-    return story in run.state.stories and run.state.stories[story or ""].chunk == label

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from santiago.app.loading import record_in
@@ -79,15 +79,19 @@ class AttemptEvidence:
     def __init__(self, out_dir: Path, story: str, attempt: int) -> None:
         self.folder = out_dir / attempt_folder(story, attempt)
 
+    @cached_property
+    def verification(self) -> dict[str, Any]:
+        return record_in(self.folder / VERIFICATION)
+
     def checks(self) -> list[Check]:
-        return checks_in(self.folder / VERIFICATION)
+        return checks_in(self.verification)
 
     def failing(self) -> Check | None:
         return first_failing(self.checks())
 
     def verdict(self, field: str) -> list[str]:
         """Return the tests or files that the verdict names under a heading: `broken`, `changed`, `judge_files` …"""
-        found = record_in(self.folder / VERIFICATION).get(field, [])
+        found = self.verification.get(field, [])
         return [str(one) for one in found] if isinstance(found, list) else []
 
     def critique(self) -> str:
@@ -172,9 +176,9 @@ def _end_of(path: Path, most: int) -> str:
         return ""
 
 
-def checks_in(path: Path) -> list[Check]:
+def checks_in(record: dict[str, Any]) -> list[Check]:
     try:
-        return [_check(data) for data in record_in(path).get("results", [])]
+        return [_check(data) for data in record.get("results", [])]
     except (KeyError, TypeError, AttributeError, ValueError):
         return []
 

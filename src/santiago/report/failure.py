@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from santiago.app.loading import History, with_substeps
+from santiago.app.loading import History, record_in, with_substeps
 from santiago.app.paths import near
 from santiago.artifacts.names import AGENT_LOG, attempt_folder
 from santiago.contract.moments import ms_of, text_of
@@ -224,7 +224,7 @@ class Report:
         """Return the output of the run's own check that failed, or why none could run."""
         name = f"run-{self.state.verify_rounds}" if self.state.verify_rounds else "base"
         path = self.out_dir / "evidence" / f"{name}.json"
-        failing, message = first_failing(checks_in(path)), self.history.end.get("message", "")
+        failing, message = first_failing(checks_in(record_in(path))), self.history.end.get("message", "")
         if failing is None and not message:
             return []
         told = _output(failing) if failing else framed(message.splitlines()[:OUTPUT_LINES])

@@ -130,7 +130,7 @@ def _origin(history: History) -> str:
         return f"{own}; {said}" if said else own
     assumed = "assumed: attempts of 3 to 8 min, 80 % of them pass, $0.40 each, checks of 60 s"
     if len(history.said) == OPTIONS:
-        return "no history; all is said by options"
+        return "no history; the options say everything"
     return f"no history, so {f'{said}; else ' if said else ''}{assumed}"
 
 
@@ -221,7 +221,7 @@ def _shared(path: Sequence[Hop]) -> str:
 def _chain(path: Sequence[Hop]) -> str:
     needing = [hop.story for hop in path if hop.why == "needs"]
     return (
-        f"{few(needing, MOST_NAMES)} {'waits' if len(needing) == 1 else 'wait'} for what the document says is needed: drop what is not"
+        f"{few(needing, MOST_NAMES)} {'waits' if len(needing) == 1 else 'wait'} for declared dependencies: drop those that are not needed"
         if needing
         else ""
     )

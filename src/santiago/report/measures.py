@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from santiago.contract.counting import count
 from santiago.util.clock import between
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
@@ -77,3 +78,17 @@ def size(count: int) -> str:
         if number < 1024 or unit == "GiB":
             break
     return f"{number:.1f} {unit}"
+
+
+def spoken(ms: int) -> str:
+    """Return a length of time as one says it: `40 s`, `12 min`, `4 h 50 min`, `2 days 3 h`."""
+    seconds = round(max(ms, 0) / 1000)
+    if seconds < _MINUTE:
+        return f"{seconds} s"
+    for most, unit, word, part, smaller in (
+        (10 * _MINUTE, _MINUTE, "min", 1, "s"), (_HOUR, _MINUTE, "min", _MINUTE, ""), (_DAY, _HOUR, "h", _MINUTE, "min"),
+    ):  # fmt: skip
+        if seconds < most:
+            whole, rest = seconds // unit, seconds % unit // part
+            return f"{whole} {word} {rest} {smaller}" if rest and smaller else f"{whole} {word}"
+    return f"{count(seconds // _DAY, 'day')} {seconds % _DAY // _HOUR} h"

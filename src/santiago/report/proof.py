@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
+from santiago.contract.outcomes import Proof
 from santiago.executor.messages import flaky
 from santiago.executor.tally import WORDS, criteria_of, of_strength, status_of, unproven
 from santiago.report.evidence import AttemptEvidence
@@ -24,6 +25,14 @@ MOST = 12
 TITLE = 40
 FILES = 2
 """How many changed files are named. More are counted."""
+PROOFS = {
+    Proof.PROVED: "a test that was there before failed without the work, and passes with it.",
+    Proof.OWN_TESTS: "a test that came with the work fails without it, and passes with it.",
+    Proof.ATTESTED: "a person accepted the work.",
+    Proof.REGRESSION: "nothing broke; no test fails without the work.",
+    Proof.CLAIMED: "the document says that it is done, or it was there before any work; its checks pass.",
+}
+"""What each word behind a story means, for readers who do not know santiago."""
 _WEAK: dict[Strength, str] = {
     "not_proven": "no test fails without their work",
     "claimed": "the document says so, or they were there before any work",

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.checks import commands_of, run_commands_of
 from santiago.contract.lazy_regex import pattern
-from santiago.contract.outcomes import Proof
 from santiago.contract.phases import StoryPhase
 from santiago.executor.tally import counted, criteria_of, status_of
 from santiago.report.account_lines import not_planned
-from santiago.report.proof import UNPROVEN, attested_by, changed, excuse
+from santiago.report.proof import PROOFS, UNPROVEN, attested_by, changed, excuse
 from santiago.util.text import count, first, flat
 
 if TYPE_CHECKING:
@@ -24,14 +23,6 @@ LONGEST = 60_000
 """Longest body, in characters. The services allow a little more."""
 TITLE = 120
 _NOT_PLANNED = "Parts of the document that this run did not work on"
-_PROOFS = {
-    Proof.PROVED: "a test that was there before failed without the work, and passes with it.",
-    Proof.OWN_TESTS: "a test that came with the work fails without it, and passes with it.",
-    Proof.ATTESTED: "a person accepted the work.",
-    Proof.REGRESSION: "nothing broke; no test fails without the work.",
-    Proof.CLAIMED: "the document says that it is done, or it was there before any work; its checks pass.",
-}
-"""What each word behind a story means, for readers who do not know santiago."""
 
 MOST_CHARACTERS = 300
 """Characters of one untrusted text."""
@@ -120,14 +111,18 @@ def _criteria(story: Story, run: Run) -> Iterator[str]:
 def _proofs(run: Run, done: Sequence[Story]) -> Iterator[str]:
     """Yield what the words mean that say how strongly the stories are shown."""
     used = {state.proof for story in done if not (state := run.state.stories[story.id]).is_kept}
-    told = [f"- {proof}: {meaning}" for proof, meaning in _PROOFS.items() if proof in used]
+    told = [f"- {proof}: {meaning}" for proof, meaning in PROOFS.items() if proof in used]
     yield from [*told, ""] if told else []
 
 
-def _checks(run: Run) -> Iterator[str]:
+def judging(run: Run) -> list[str]:
+    """Return the commands that judge a run and its stories."""
     own = [command for story in run.plan.stories for command in commands_of(story, run.run_input)]
-    commands = list(dict.fromkeys((*run_commands_of(run.plan, run.run_input), *own)))
-    if commands:
+    return list(dict.fromkeys((*run_commands_of(run.plan, run.run_input), *own)))
+
+
+def _checks(run: Run) -> Iterator[str]:
+    if commands := judging(run):
         yield from ("", "### Checks", "")
         yield from (f"- {code(command)}" for command in commands[:30])
         yield from ([f"- … and {len(commands) - 30} more"] if len(commands) > 30 else [])

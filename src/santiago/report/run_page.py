@@ -165,7 +165,7 @@ def _now(run: Run) -> Iterator[Line]:
         titled = f"{look.symbol} {name} {flat(run.titles.get(name, ''))}"
         yield Line(fit(f"{titled}   attempt {story.attempts}   {time}   {doing}", 200).rstrip(), look.tone)
     if until := run.state.wait_until:
-        text = pauses.still(until, run.history.wait.get("reason", ""), agent, now)
+        text = pauses.still(until, run.history.wait.reason, agent, now)
         yield Line(f"{text}; {pauses.CALM}", "warn")
 
 

@@ -232,7 +232,7 @@ def document(run: Run) -> dict[str, Any]:
         "plan_unchanged": not run.begun or codec.digest(run.plan) == state.plan_digest,
         "agent": run.history.start.get("agent"),
         "usage": codec.to_data(usage_of(state)),
-        "waiting": {"until": state.wait_until, "reason": run.history.wait.get("reason")} if state.wait_until else None,
+        "waiting": {"until": state.wait_until, "reason": run.history.wait.reason} if state.wait_until else None,
         "chunks": [
             {"label": chunk.label, "started": chunk.started, "seconds": chunk_ms(run, chunk) / 1000, **counts_of(run, chunk)}
             for chunk in state.chunks.values()

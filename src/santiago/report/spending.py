@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from santiago.executor.budget import Budget
 from santiago.executor.tally import summary
@@ -10,6 +10,9 @@ from santiago.report.measures import clock, limit
 from santiago.util.text import count
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from santiago.app.loading import Run
     from santiago.contract.plan import Plan
     from santiago.contract.policy import Limits
     from santiago.contract.state import RunState, StoryState
@@ -67,6 +70,28 @@ def of_story(story: StoryState) -> list[str]:
     return said(tokens_of(story), cost_of(story))
 
 
+def by_story(run: Run) -> dict[str, Any]:
+    """Return what each story that was attempted used, and the sums of the run."""
+    rows = []
+    for planned in run.stories:
+        if tried := run.history.of(planned.id):
+            times = {"agent_ms": sum(one.agent_ms for one in tried), "verify_ms": sum(one.verify_ms for one in tried)}
+            rows.append(
+                {"story": planned.id, "title": planned.title, **times, **_amounts(run.state.stories[planned.id])}
+            )
+    totals = {name: sum(row[name] for row in rows) for name in ("agent_ms", "verify_ms")}
+    return {"rows": rows, **totals, **_amounts(run.state)}
+
+
+def _amounts(one: RunState | StoryState) -> dict[str, Any]:
+    tokens, cost = tokens_of(one), cost_of(one)
+    return {"attempts": one.counted, "tokens": _amount(tokens, "{:,}".format), "cost": _amount(cost, dollars)}
+
+
+def _amount(one: Sum, word: Callable[[int], str]) -> str:
+    return "unknown" if one.unknown else word(one.amount) + ("+" if one.silent else "")
+
+
 def said(tokens: Sum, cost: Sum, *, brief: bool = False) -> list[str]:
     """Return the parts of a line about usage; empty if there is nothing to say."""
     if tokens.unknown and cost.unknown and tokens.most is None and cost.most is None:
@@ -84,16 +109,14 @@ def _tokens(tokens: Sum, *, brief: bool) -> str:
     number = thousands if brief else "{:,}".format
     if tokens.unknown:
         return "tokens unknown" if tokens.most is None else f"tokens unknown, limit {number(tokens.most)}"
-    more = "+" if tokens.silent else ""
     most = f" of {number(tokens.most)}" if tokens.most is not None else ""
-    return f"{number(tokens.amount)}{more}{most} tokens"
+    return f"{_amount(tokens, number)}{most} tokens"
 
 
 def _cost(cost: Sum) -> str:
     if cost.unknown:
         return "cost unknown" if cost.most is None else f"cost unknown, limit {dollars(cost.most)}"
-    more = "+" if cost.silent else ""
-    return dollars(cost.amount) + more + (f" of {dollars(cost.most)}" if cost.most is not None else "")
+    return _amount(cost, dollars) + (f" of {dollars(cost.most)}" if cost.most is not None else "")
 
 
 def thousands(number: int) -> str:

@@ -130,12 +130,12 @@ def document(run: Run, planned: Story, chosen: AttemptStory | None) -> dict[str,
         "depends_on": list(planned.depends_on),
         "checks": list(commands_of(planned, run.run_input)),
         "usage": codec.to_data(dict(sums(story))),
-        "attempts": [_attempt_data(run, planned, one) for one in run.history.of(planned.id)],
+        "attempts": [attempt_data(run, planned, one) for one in run.history.of(planned.id)],
         "shown": _evidence_data(run, planned, chosen) if chosen else None,
     }
 
 
-def _attempt_data(run: Run, planned: Story, one: AttemptStory) -> dict[str, Any]:
+def attempt_data(run: Run, planned: Story, one: AttemptStory) -> dict[str, Any]:
     stats = AttemptEvidence(run.out_dir, planned.id, one.number).stats()
     return {
         "number": one.number, "status": one.status, "reason": one.reason or None, "proof": one.proof or None, "commit": one.commit or None,
@@ -234,7 +234,7 @@ def _attempts(run: Run, planned: Story, chosen: AttemptStory | None, columns: in
     tried = run.history.of(planned.id)
     if not tried:
         return
-    room = max(12, *(len(_outcome(one)) for one in tried))
+    room = max(12, *(len(outcome_of(one)) for one in tried))
     heads = [
         f"  #    {fit('outcome', room)}",
         *(f"{word:>7}" for word in ("agent", "checks", "tokens", "cost")),
@@ -244,7 +244,7 @@ def _attempts(run: Run, planned: Story, chosen: AttemptStory | None, columns: in
     head, *texts = rows_that_fit([heads, *(_cells(run, planned, one, room) for one in tried)], columns, [4, 3, 2, 1, 5])
     yield from (Line(), Line(head, "dim", verbatim=True))
     for one, text in zip(tried, texts, strict=True):
-        yield Line(text, _look(one)[1], verbatim=True)
+        yield Line(text, look_of(one)[1], verbatim=True)
         if one.message and one is not chosen:
             yield Line(f"       {first(flat(one.message), 300)}", "dim")
 
@@ -256,15 +256,19 @@ def _cells(run: Run, planned: Story, one: AttemptStory, room: int) -> list[str]:
     cost = dollars(one.cost) if one.cost is not None else silent
     figures = (f"{text:>7}" for text in (span(one.agent_ms or now), span(one.verify_ms), tokens, cost))
     stats = AttemptEvidence(run.out_dir, planned.id, one.number).stats()
-    return [f"  {one.number:<2} {_look(one)[0]} {fit(_outcome(one), room)}", *figures, totals(stats) if stats else "-"]
+    return [
+        f"  {one.number:<2} {look_of(one)[0]} {fit(outcome_of(one), room)}",
+        *figures,
+        totals(stats) if stats else "-",
+    ]
 
 
-def _look(one: AttemptStory) -> tuple[str, Tone]:
+def look_of(one: AttemptStory) -> tuple[str, Tone]:
     """Return the symbol and the tone of an attempt. One whose work is kept for want of a test did not fail."""
     return _ENDED.get(one.reason if one.reason == Reason.UNPROVEN else one.status, ("·", ""))
 
 
-def _outcome(one: AttemptStory) -> str:
+def outcome_of(one: AttemptStory) -> str:
     passed = "wrote its tests" if one.writes_tests else f"passed, {one.proof}"
     outcome = one.reason or (passed if one.status == "ok" else one.status)
     if one.reason == Reason.UNPROVEN:
@@ -339,7 +343,7 @@ def _account(run: Run, planned: Story, one: AttemptStory) -> Iterator[Line]:
     own = reason if is_the_agents(reason) else ending.reason
     ended = f"{own}{exited(own, ending)}: {MEANINGS[Reason(own)].sentence}" if own in MEANINGS else ""
     yield from labelled("by", [f"a person, from {first(flat(one.own_work), 100)}"] if one.own_work else [])
-    agent = [] if one.own_work else [flat(one.agent), _usage(one, ending)]
+    agent = [] if one.own_work else [flat(one.agent), usage_of(one, ending)]
     for label, texts in (
         ("agent", ["   ".join(filter(None, agent))]),
         ("worker", [one.worker]),
@@ -355,7 +359,7 @@ def _account(run: Run, planned: Story, one: AttemptStory) -> Iterator[Line]:
         yield from labelled(label, map(harmless, filter(None, texts)))
 
 
-def _usage(one: AttemptStory, ending: Ending) -> str:
+def usage_of(one: AttemptStory, ending: Ending) -> str:
     """Return what an attempt used. What it did not report is unknown."""
     if one.status == "running" and not ending.there:
         return ""

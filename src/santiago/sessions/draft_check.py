@@ -202,7 +202,7 @@ def _missed(plan: Plan, size: SizeWishes) -> Iterator[Finding]:
 def _document(text: str, ground: Ground) -> Draft:
     """Return the draft of a document. The compiler must find in it all that a run needs, and be able to read all of it."""
     text = text.replace("\r\n", "\n").rstrip("\n") + "\n"
-    compiled = compile_plan(Text(text, path=ground.asked.document or "draft.md"))
+    compiled = compile_plan(Text(text, path="draft.md"))
     plan = compiled.plan
     wrong = [_said(one) for one in compiled.findings if one.level != "note"]
     wrong += [*_changed_lines(ground.source, text)]

@@ -252,5 +252,5 @@ def _answer(letter: Letter, state: SessionState, name_run: Callable[[], str]) ->
     approved = question.kind == "plan" and answer.word == "approve"
     return of_run(
         EventKind.QUESTION_ANSWERED, actor=letter.actor, question=question.id, answer=answer.word, text=answer.text,
-        revision=state.asked_about[question.id], run=name_run() if approved else "",
+        revision=state.asked_about[question.id], run=name_run() if approved else "", via=letter.via,
     )  # fmt: skip

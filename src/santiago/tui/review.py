@@ -425,7 +425,7 @@ class ReviewScreen(PlanScreen[PlanRows]):
         self.ask_line(
             f"{question.id} asks",
             lines,
-            lambda text: session_word.answer(load_session(folder), question, text, "", actor()),
+            lambda text: session_word.answer(load_session(folder), question, text, "", actor(), "screen"),
             answered,
         )
 

@@ -111,7 +111,9 @@ class WatchActions(PlanScreen[Rows]):
 
     def _answer(self, asked: Card, typed: str) -> Asked:
         answer, scope = meant(asked, typed)
-        return requests.answer(self.current, asked.id, answer.word, actor(), text=answer.text, rest=scope or None)
+        return requests.answer(
+            self.current, asked.id, answer.word, actor(), text=answer.text, rest=scope or None, via="screen"
+        )
 
     # Words for a story
 

@@ -104,9 +104,12 @@ class GitCourier:
         self._lead = new
 
     def resign(self) -> None:
-        """Give up the lead, where nothing of the run is left on the remote."""
-        lease = f"{self._lead_ref}:{self._lead}"
-        self._remote.push(*self._workspace.repository.for_transfers, [f":{self._lead_ref}"], [lease])
+        """Give up the lead, where nothing of the run is left on the remote but results that came too late in this moment."""
+        transfers, ref = self._workspace.repository.for_transfers, self._lead_ref
+        self._remote.push(*transfers, [f":{ref}"], [f"{ref}:{self._lead}"])
+        left = self._refs(ref, f"{layout.INBOX}/{self._run}/*")
+        if left and ref not in left:
+            self._remote.push(*transfers, [f":{late}" for late in left])
 
     def probe(self) -> None:
         """Write and delete a ref; raise with one sentence if that is not possible."""

@@ -68,10 +68,23 @@ class GitDelivery:
 
     def is_awaited(self, claim: Claim) -> bool:
         """Tell whether a coordinator leads the run. Where none does, nobody would delete what comes too late."""
-        ref = f"{layout.LEAD}/{claim.address.id.partition('/')[0]}"
-        return ref in self._remote.refs(*self._workspace.repository.for_transfers, ref)
+        return bool(self._found(_lead(claim)))
+
+    def withdraw(self, claim: Claim) -> None:
+        """Delete a result that came too late, if its run's last coordinator left without having seen it."""
+        run, _, step = claim.address.id.partition("/")
+        mine = result_ref(run, step, claim.token)
+        if [*self._found(_lead(claim), mine)] == [mine]:
+            self._remote.push(*self._workspace.repository.for_transfers, [f":{mine}"])
 
     def forget(self, claim: Claim) -> None:
         """Let go of an order's commits."""
         run, _, step = claim.address.id.partition("/")
         self._workspace.repository.on_refs("update-ref", "-d", order_ref(run, step))
+
+    def _found(self, *refs: str) -> dict[str, str]:
+        return self._remote.refs(*self._workspace.repository.for_transfers, *refs)
+
+
+def _lead(claim: Claim) -> str:
+    return f"{layout.LEAD}/{claim.address.id.partition('/')[0]}"

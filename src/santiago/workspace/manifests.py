@@ -103,7 +103,8 @@ def relevant(path: str, content: bytes) -> bytes:
     name = PurePosixPath(path).name
     try:
         if name == "package.json":
-            return _written(_of_node(json.loads(content)))
+            data = json.loads(content)
+            return _written({**_some(data, _OF_NODE), "scripts": _some(data.get("scripts", {}), _HOOKS)})
         if name == "pyproject.toml":
             return _written(_of_python(tomllib.loads(content.decode("utf-8"))))
     except (ValueError, AttributeError, TypeError, RecursionError):
@@ -150,10 +151,6 @@ def _for_tests(name: str, content: bytes) -> object:
     except (ValueError, AttributeError, TypeError, RecursionError):
         pass
     return content
-
-
-def _of_node(data: dict[str, Any]) -> dict[str, Any]:
-    return {**_some(data, _OF_NODE), "scripts": _some(data.get("scripts", {}), _HOOKS)}
 
 
 def _of_python(data: dict[str, Any]) -> dict[str, Any]:

@@ -24,10 +24,7 @@ def told(project: Path) -> list[str]:
         ({"unit_normal_tests": "make a"}, "test contract: unit_normal_tests has 1 command and must have 2"),
         ({"boundary_smoke_tests": "a|||b|||c|||d|||e|||f"}, "boundary_smoke_tests has 6 commands and must have 5"),
         ({"unit_failure_tests": "make a|||make a"}, "unit_failure_tests names `make a` twice"),
-        (
-            {"unit_boundary_tests": "make a|||true"},
-            "test contract: `true` as unit_boundary_tests shows nothing, whatever the code does",
-        ),
+        ({"unit_boundary_tests": "make a|||true"}, "test contract: `true` as unit_boundary_tests shows nothing, whatever the code does"),
         ({"unit_boundary_tests": "make a|||true && :"}, "`true && :` as unit_boundary_tests shows nothing"),
         ({"green_run": ":"}, "`:` as green_run shows nothing"),
         ({"red_run": ""}, "red_run is missing"),
@@ -36,7 +33,7 @@ def told(project: Path) -> list[str]:
         ({"linked_nodes": ""}, "linked_nodes names no scenario"),
         ({"layer": "deep"}, "stability_layer is 'deep'"),
     ],
-)
+)  # fmt: skip
 def test_a_scenario_is_held_to_its_test_contract(project: Path, changes: dict[str, str], message: str) -> None:
     """Board line 60: two normal, two boundary, two failure and five smoke tests, no duplicates, no `true`."""
     write_scenario(project, HELLO, **changes)

@@ -36,9 +36,7 @@ def test_truth_validate_tells_all_faults_with_their_remedies_or_how_to_begin(pro
     assert "queue init --governance" in done.stderr
 
 
-def test_truth_impact_prints_what_the_gate_asks_for_and_core_impact_without_an_override_is_for_a_person(
-    project: Path,
-) -> None:
+def test_truth_impact_prints_what_the_gate_asks_for_core_impact_without_override_is_for_a_person(project: Path) -> None:
     """Board lines 59 and 62: base and head are commits, whatever they were called; exit 10, and the reason is told."""
     base = commit(project)
     write(project, "bye.txt", "bye\n" * 6)
@@ -48,6 +46,7 @@ def test_truth_impact_prints_what_the_gate_asks_for_and_core_impact_without_an_o
     assert done.returncode == 0
     assert (data["kind"], data["base"], data["head"]) == ("change_impact", base, head)
     assert set(data["impacted"]) == {"visions", "pillars", "objectives", "outcomes", "capabilities", "scenarios"}
+    assert json.loads(inside("truth", "impact", "--json", cwd=project).stdout) == data, "by default the last commit"
     words = ("truth", "impact", "--changed-file", "hello.txt")
     assert inside(*words, cwd=project).returncode == 0
     done = inside(*words, "--enforce-layer-guard", cwd=project)

@@ -72,9 +72,7 @@ def attach(project: Path, change: Change, base: str | None = None) -> Change:
     return Change(ticket=change.ticket, base=change.base, head=change.head, evidence=(Path(f"{ROOT}/impact.json"),))
 
 
-def test_nothing_is_missing_where_governance_is_off_and_starters_close_the_gate_by_file_and_line(
-    tmp_path: Path,
-) -> None:
+def test_nothing_is_missing_without_governance_and_starters_close_the_gate_by_file_and_line(tmp_path: Path) -> None:
     """Board lines 12 and 61: without a product truth the gate asks for nothing; then each starter that is left."""
     assert not truth_validation.is_on(tmp_path)
     assert told(tmp_path, Change(ticket="T", base=None, head=None, evidence=())) == []
@@ -83,9 +81,7 @@ def test_nothing_is_missing_where_governance_is_off_and_starters_close_the_gate_
     assert f"{TRUTH}/vision.yaml:7: the starter VIS-BOOT-1 is still there" in found
 
 
-def test_a_change_with_its_results_lacks_nothing_where_the_board_has_a_record_of_its_run(
-    ran: tuple[Path, Change],
-) -> None:
+def test_a_change_with_its_results_lacks_nothing_if_the_board_recorded_its_run(ran: tuple[Path, Change]) -> None:
     """Board lines 54 and 57 to 62: what is complete passes; a file that anybody may have written does not count."""
     project, change = ran
     assert told(project, attach(project, change)) == []
@@ -110,9 +106,7 @@ def test_everything_that_is_missing_is_told_at_once(project: Path) -> None:
     ]
 
 
-def test_the_impact_result_of_another_range_or_ticket_or_one_that_says_less_is_refused(
-    ran: tuple[Path, Change],
-) -> None:
+def test_an_impact_result_of_another_range_or_ticket_or_that_says_less_is_refused(ran: tuple[Path, Change]) -> None:
     """Board line 59: the gate compares it with what the range has; `truth impact --ticket` hands it in."""
     project, change = ran
     (found,) = told(project, attach(project, change, base=f"{change.base}^"))
@@ -141,9 +135,7 @@ def test_an_impact_result_of_the_same_files_in_another_range_is_refused(project:
     assert "no impact result is for" in found
 
 
-def test_results_of_another_ticket_of_a_run_that_did_not_pass_or_without_logs_do_not_count(
-    ran: tuple[Path, Change],
-) -> None:
+def test_results_of_another_ticket_of_a_failed_run_or_without_logs_do_not_count(ran: tuple[Path, Change]) -> None:
     """Board line 60 (defects 2 and 5): a copy of another's file, a failure, a part, a dry run, uncommitted files, mere numbers."""
     project, change = ran
     state = project / ROOT / "dag/state"

@@ -46,9 +46,7 @@ def test_globs_mean_what_people_write(project: Path, glob: str) -> None:
     assert "hello" in impact.of_files(project, ["src/a/deep.py"], enforce=False).impacted["scenarios"]
 
 
-def test_what_changes_in_the_truth_or_a_scenario_concerns_what_is_below_it_and_without_an_id_everything(
-    project: Path,
-) -> None:
+def test_a_change_of_truth_or_a_scenario_concerns_what_is_below_it_without_an_id_everything(project: Path) -> None:
     """Board line 59: an id of the product truth is walked down to its scenarios, also as it was before; all, where no id is found."""
     base = apart(project)
     write_truth(

@@ -37,9 +37,7 @@ def run(project: Path) -> Iterator[Run]:
     server.close()
 
 
-def test_a_whole_run_passes_and_keeps_everything_and_one_without_a_ticket_leaves_the_tickets_alone(
-    project: Path, run: Run
-) -> None:
+def test_a_whole_run_keeps_everything_one_without_a_ticket_leaves_tickets_alone(project: Path, run: Run) -> None:
     """Board line 72: last-run.json per ticket, run-summary.json, trace.jsonl, dag.mmd."""
     from hashlib import sha256
 

@@ -18,9 +18,7 @@ def told(project: Path, *, strict: bool = True) -> list[str]:
     ]
 
 
-def test_a_product_truth_in_order_is_valid_also_with_a_comment_on_starters_and_an_expired_override(
-    project: Path,
-) -> None:
+def test_a_truth_in_order_is_valid_with_a_comment_on_starters_and_an_expired_override(project: Path) -> None:
     """Board lines 57, 61 and 62: strict validation passes, and the revision can be read by others (line 38); what expired is told."""
     assert told(project) == []
     assert truth_validation.revision(project) == 4
@@ -138,12 +136,9 @@ def test_an_override_says_who_why_and_until_when(project: Path) -> None:
         ("&a [1]\n*a", "not valid YAML"),
         ("visions: !!python/object:os.system []", "the tag"),
         ("x" * (2 << 20), "it is larger than 1024 KiB"),
-        (
-            "version: 1\nrevision: 4\nupdated_at: 2999-01-01T00:00:00Z\nowner: a\nvisions: []",
-            "updated_at is in the future",
-        ),
+        ("version: 1\nrevision: 4\nupdated_at: 2999-01-01T00:00:00Z\nowner: a\nvisions: []", "updated_at is in the future"),
     ],
-)
+)  # fmt: skip
 def test_odd_files_are_refused_by_name(project: Path, text: str, message: str) -> None:
     """Board line 57: whatever a file holds, it is read within bounds and told as a fault."""
     write(project, f"{TRUTH}/vision.yaml", text)

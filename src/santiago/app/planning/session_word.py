@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from santiago.app.planning.planning_sessions import Planning
+    from santiago.contract.answers import Via
     from santiago.contract.session import Drafter
     from santiago.contract.state import Question
 
@@ -70,7 +71,7 @@ def _was_said(planning: Planning, word: str, text: str, revision: int | None) ->
     return said == (meant.word, without_secrets(meant.text))
 
 
-def answer(planning: Planning, question: Question, word: str, text: str, actor: str) -> str:
+def answer(planning: Planning, question: Question, word: str, text: str, actor: str, via: Via = "") -> str:
     """Leave an answer to any open question of a session; return the fixed word that it means."""
     refuse_own_word(planning.session_id)
     meant = understood(question.kind, word, text)
@@ -79,7 +80,7 @@ def answer(planning: Planning, question: Question, word: str, text: str, actor: 
     if meant.word == "stop":
         raise SantiagoError(Kind.USAGE, "nothing is running, so there is nothing to stop; the question stays open")
     letter = Letter(
-        kind="answer", subject=question.id, answer=meant.word, text=without_secrets(meant.text), actor=actor
+        kind="answer", subject=question.id, answer=meant.word, text=without_secrets(meant.text), actor=actor, via=via
     )
     if not Inbox(planning.folder).drop(letter):
         first = Inbox(planning.folder).answered(question.id)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import sys
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
 from santiago.agent import catalog, scripted
+from santiago.agent.profile import ACP, FOR_ANY
 from santiago.agent.ralph_fresh import Fenced, RalphFresh
 from santiago.app.profiles import own_catalog
 from santiago.artifacts.files import read_text
@@ -45,8 +48,11 @@ def one_named(agent: Agent, name: str | None, playbook: Path | None, model: str 
         return replace(agent, mode="scripted", playbook=str(playbook) if playbook else agent.playbook)
     if not name:
         return agent
-    if name == "command":
-        raise SantiagoError(Kind.USAGE, "name the command line itself", hint="For instance --agent 'prog arg'.")
+    if name in FOR_ANY:
+        hint = f"For instance --agent {ACP}'prog arg'." if name == "acp" else "For instance --agent 'prog arg'."
+        raise SantiagoError(Kind.USAGE, "name the command line itself", hint=hint)
+    if name.startswith(ACP):
+        return replace(agent, mode="ralph_fresh", profile="acp", command=_words(name.removeprefix(ACP)))
     words = _words(name)
     if len(words) == 1 and "/" not in words[0] and (words[0] in own_catalog().names() or not shutil.which(words[0])):
         own_catalog().get(words[0])  # raises if no agent has this name
@@ -54,6 +60,9 @@ def one_named(agent: Agent, name: str | None, playbook: Path | None, model: str 
     return replace(agent, mode="ralph_fresh", command=words, profile=None)
 
 
+_TELL_THE_LAST_CALL = ("opencode", "goose")
+"""Agents whose usage over ACP is that of the last call, so that what they used is unknown."""
+BRIDGE = str(Path(catalog.__file__).with_name("acp_bridge.py"))
 NOBODY = scripted.Scripted({})
 """Stands for the agent if a start needs none and none is installed."""
 SAME = "same"
@@ -96,7 +105,9 @@ def profile_of(agent: Agent, source: Mapping[str, str]) -> Profile:
     own = own_catalog()
     if agent.profile:
         profile = own.get(agent.profile)
-        return replace(profile, start=replace(profile.start, argv=agent.command)) if agent.command else profile
+        if agent.command:
+            profile = replace(profile, start=replace(profile.start, argv=agent.command))
+        return _as_known(profile, own) if profile.name == "acp" else profile
     if agent.command:
         profile = own.get("command")
         return replace(profile, start=replace(profile.start, argv=agent.command))
@@ -104,6 +115,19 @@ def profile_of(agent: Agent, source: Mapping[str, str]) -> Profile:
     if ready is None:
         raise _none_ready(own, source)
     return ready.profile
+
+
+def _as_known(profile: Profile, own: Catalog) -> Profile:
+    """Return the profile of an agent that speaks ACP, with the settings and the sign-in of the known agent that its program names."""
+    program = Path(profile.start.argv[0]).name if profile.start.argv else ""
+    known = next((own.get(name) for name in own.names() if name in program.split("-")), None)
+    if known is None:
+        return profile
+    if known.name in _TELL_THE_LAST_CALL:
+        profile = replace(profile, on=tuple(replace(rule, tokens=()) for rule in profile.on), reports=())
+    return replace(
+        profile, needs=known.needs, sign_in=known.sign_in, install=known.install, fault=profile.fault + known.fault
+    )
 
 
 def credentials(agent: Agent, source: Mapping[str, str]) -> tuple[str, ...]:
@@ -143,7 +167,9 @@ def _none_ready(own: Catalog, source: Mapping[str, str]) -> SantiagoError:
 
 def name_of(profile: Profile) -> str:
     """Return a run's name for its agent."""
-    return Path(profile.start.argv[0]).name if profile.name == "command" else profile.name
+    if profile.name not in FOR_ANY or not profile.start.argv:
+        return profile.name
+    return f"{ACP if profile.protocol else ''}{Path(profile.start.argv[0]).name}"
 
 
 def refuse_early(
@@ -158,13 +184,17 @@ def refuse_early(
         raise SantiagoError(
             Kind.TRANSIENT,
             f"the agent cannot be started: {missing}"
-            if profile.name == "command"
+            if profile.name in FOR_ANY
             else f"{profile.title or profile.name} is not installed: {missing}",
             hint=f"Install it: `{profile.install}`."
             if profile.install
             else "Correct the command, or name another with --agent; `santiago doctor` lists those that are here.",
             reason=Reason.AGENT_UNAVAILABLE,
         )
+    if profile.protocol == "acp" and find_spec("acp") is None:
+        hint = "Install it: `pip install 'santiago[acp]'`."
+        message = "the library that speaks ACP is missing"
+        raise SantiagoError(Kind.TRANSIENT, message, hint=hint, reason=Reason.AGENT_UNAVAILABLE)
     limits = run_input.limits
     wanted = {"tokens": limits.run_max_tokens, "cost": limits.run_max_cost_usd}
     unknown = [what for what, limit in wanted.items() if limit is not None and what not in profile.reports]
@@ -222,7 +252,7 @@ def backend(
 ) -> AgentBackend:
     """Return the backend that runs a profile's program, with no more of the user's environment than it needs."""
     allowed = catalog.variables(profile, source)
-    if profile.name == "command":
+    if profile.name in FOR_ANY:
         allowed += run_input.workspace.env  # no profile names what this program needs
     env = environment.for_agent(source, run_input.workspace.env, allowed)
     return RalphFresh(server, profile, env, fence, secrets, scratch, run_input.agent.model_hint, ground)
@@ -241,6 +271,8 @@ def fenced(
     """Return an agent's command inside the sandbox: its checkout, its own part of the home folder, and the network."""
     home = _home(side, profile, source) if sandbox.kind != "none" else None
     program = catalog.program_of(command.argv[0], source)
+    if profile.protocol == "acp":
+        command = replace(command, argv=(sys.executable, "-I", BRIDGE, program or command.argv[0], *command.argv[1:]))
     files = [word for word in command.argv if word.startswith("/") and os.path.isfile(word)]  # noqa: PTH113  # never raises
     # An uncommitted script is in the user's own tree. Nothing else of that tree is shown to the agent.
     place = place.reading(*(file for file in files if place.lacks(file)))
@@ -256,7 +288,7 @@ def fenced(
         writable=(side,),
         readonly=(
             *(folder for folder in needed if len(Path(folder).parts) > 2),
-            *_existing(profile.needs.readonly, source),
+            *(str(path) for path in catalog.expanded(profile.needs.readonly, source) if path.exists()),
         ),
         hidden=hidden,
         network=True,
@@ -272,10 +304,6 @@ def _home(side: str, profile: Profile, source: Mapping[str, str]) -> homes.Home:
         tuple(map(str, catalog.expanded(places, source))) for places in (needs.home, needs.writable, needs.fresh)
     )
     return homes.copied(side, source.get("HOME", ""), own=own, writable=writable, fresh=fresh)
-
-
-def _existing(places: tuple[str, ...], source: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(str(path) for path in catalog.expanded(places, source) if path.exists())
 
 
 _CANNOT_BEGIN = frozenset({Reason.AGENT_UNAVAILABLE, Reason.AGENT_NOT_SIGNED_IN, Reason.USAGE_UNKNOWN})

@@ -115,7 +115,8 @@ class Environment:
         if (tests := unwritten(shown.command, files)) and not any((root / path).exists() for path in tests):
             return None  # a story has still to write them
         text = f"{shown.command}\n{shown.output}"
-        parts = [one for one in (*self._parts(base), *self._unbuilt(text)) if one.name not in words]
+        lendable = islice((*self._submodules(base), *self._files, *self._variables(base)), _MOST)
+        parts = [one for one in (*lendable, *self._unbuilt(text)) if one.name not in words]
         named = [one for one in parts if _is_named(one, text)]
         experiment = _Experiment(self, base, shown, stop)
         # A folder that the authors' own build makes anew must not come from an old build.
@@ -138,9 +139,6 @@ class Environment:
                 env=(*space.env, *_names(parts, "env")),
             ),
         )
-
-    def _parts(self, base: str) -> list[Part]:
-        return [*islice((*self._submodules(base), *self._files, *self._variables(base)), _MOST)]
 
     @cached_property
     def _files(self) -> list[Part]:

@@ -127,13 +127,19 @@ class ServedRun:
         places = {path: self.folder / held.claim.token / path for path in paths}
         return {path: place.read_bytes() for path, place in places.items() if place.is_file()}
 
-    def forget(self, held: HeldClaim) -> None:
-        """Remove the files of an order, unless one was too large to be sent, and let go of its commits."""
+    def forget(self, held: HeldClaim, *, in_time: bool) -> None:
+        """Remove the files of an order, unless one was too large to be sent, and let go of its commits.
+
+        A result that came too late is taken back where nobody is left who would delete it.
+        """
         folder = self.folder / held.claim.token
         if not any(path.stat().st_size > MOST_FILE for path in folder.rglob("*") if path.is_file()):
             shutil.rmtree(folder, ignore_errors=True)
         with suppress(SantiagoError):
             self.delivery.forget(held.claim)
+        if not in_time:
+            with suppress(SantiagoError):
+                self.delivery.withdraw(held.claim)
 
     def _made(self, parcel: Parcel) -> Means:
         machine, workspace = self.machine, self.workspace

@@ -224,7 +224,7 @@ class Worker:
 
     def _serve(self, run: ServedRun, held: HeldClaim) -> None:
         parcel = self._fetched(run, held)
-        self.tell(f"{run.run_id}: {_called(parcel)} begins")
+        self.tell(f"{run.run_id}: {f'judging {parcel.judging.method}' if parcel.judging else parcel.order.id} begins")
         if parcel.judging is not None:
             held.doing = "checks"
             judged = run.judged(parcel, held)
@@ -299,12 +299,12 @@ class Worker:
                     self.tell(f"{what}: the result cannot be sent, so it is given up: {flat(str(error))}")
                     fate, self.declined = "lost", True
                 held.wait(AGAIN_S)
+        if run is not None:
+            run.forget(held, in_time=in_time)
         if not in_time:
             self.tell(f"too late: {claim.address.id} was given up, and nothing of this work counts")
         elif fate != "declined":
             self.tell(f"{claim.address.id}: {fate}")
-        if run is not None:
-            run.forget(held)
 
 
 def _words(error: Exception) -> str:
@@ -312,10 +312,6 @@ def _words(error: Exception) -> str:
     if isinstance(error, SantiagoError):
         return ": ".join(one for one in (error.where, error.message) if one)
     return str(error) if isinstance(error, DeclinedError) else f"{type(error).__name__}: {error}"
-
-
-def _called(parcel: Parcel) -> str:
-    return f"judging {parcel.judging.method}" if parcel.judging else parcel.order.id
 
 
 def _unable(outcome: AttemptOutcome | ProposalOutcome) -> str:

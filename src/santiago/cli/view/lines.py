@@ -226,7 +226,8 @@ def _answered(lines: Lines, event: Event, state: RunState) -> Line:
     context = event.context
     return Line(
         f"{flat(context.get('question', ''))}: {flat(context.get('answer', ''))} {flat(context.get('text', ''))}".rstrip()
-        + (f"  by {flat(event.actor)}" if event.actor not in ("santiago", "user") else ""),
+        + (f"  by {flat(event.actor)}" if event.actor not in ("santiago", "user") else "")
+        + (", on the page" if context.get("via") == "page" else ""),
         label="answered",
     )
 

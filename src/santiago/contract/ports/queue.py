@@ -272,7 +272,7 @@ class Courier(Protocol):
         """Delete the refs of steps whose end is on disk. It may be done later, with the next order."""
 
     def resign(self) -> None:
-        """Give up the lead. Nothing of the run may be left on the remote."""
+        """Give up the lead. Nothing of the run may be left on the remote; what comes too late in this moment is deleted."""
 
     def sweep(self, keep: Sequence[str]) -> dict[str, Report]:
         """Delete all refs of the run but those of these steps; return the reports of results that came too late, by step."""

@@ -1,11 +1,10 @@
-"""`santiago answer` without arguments: the open questions of this repository, and the words that answer each."""
+"""All open questions of a repository, of its runs and its planning sessions, and the words that answer each."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from santiago.app.planning.planning_sessions import open_here
-from santiago.cli.view.terminal import show_page
 from santiago.report.asking import waiting
 from santiago.report.page import Line, Page
 from santiago.report.question import card, cards_of, question_lines
@@ -23,15 +22,15 @@ MOST_LINES = 60
 """How many lines about a plan or about work are shown with its question."""
 
 
-def show(name: str | None, *, as_json: bool) -> None:
-    """Print the open questions of all runs of this repository, or of one."""
+def open_page(name: str | None) -> Page:
+    """Return the open questions of this repository, or of one run."""
     reviews = [review_of(one) for one in open_here()] if name is None else []
     runs = [
         (run.run_id, card(run.plan, run.state, one, run.out_dir))
         for run, open_ones in waiting(name)
         for one in open_ones
     ]
-    show_page(Page(lambda _: _lines(reviews, runs), lambda: _data(reviews, runs)), as_json=as_json)
+    return Page(lambda _: _lines(reviews, runs), lambda: _data(reviews, runs))
 
 
 def _lines(reviews: list[Review], runs: list[tuple[str, Card]]) -> Iterator[Line]:

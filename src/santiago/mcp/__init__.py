@@ -1,0 +1,1 @@
+"""What editors and agents ask santiago by: an MCP server. It reads the log, leaves text of people, and approves nothing."""

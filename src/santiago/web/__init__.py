@@ -1,0 +1,1 @@
+"""Pages of HTML: the report of a run as one file, and the pages that a browser shows live."""

@@ -1,0 +1,155 @@
+"""What people do on the board of a repository, and what its pages show: the same rules as on the command line and the screen."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from santiago.app.board import by_hand
+from santiago.app.board.asking_tickets import questions_of
+from santiago.app.board.by_hand import accepted, attested
+from santiago.app.start.leaks import refuse_secrets
+from santiago.board import board_place
+from santiago.board.board_handle import is_on_board, open_board
+from santiago.board.rules import Move
+from santiago.contract.board import MOVES, QUEUES
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.report.board import whole_board
+from santiago.report.board_pages import ticket_page
+from santiago.report.page import Line
+from santiago.util.clock import SystemClock
+from santiago.util.text import flat
+from santiago.web.step import Step
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from santiago.board.board_handle import BoardHandle
+
+MOST = 200
+"""Tickets of a queue that are shown; `santiago queue list` has all."""
+DECISIONS = {
+    "drop": "it is no longer wanted", "replan": "it gets more attempts", "bypass": "whoever waits for it goes on without it",
+    "stop": "it is closed, and whoever waits for it stays where it is",
+}  # fmt: skip
+
+
+def has_board() -> bool:
+    """Tell whether work of this repository goes through a board."""
+    try:
+        return is_on_board(board_place.find(Path.cwd(), os.environ))
+    except SantiagoError:
+        return False
+
+
+@contextmanager
+def _opened() -> Iterator[BoardHandle]:
+    if not has_board():
+        raise SantiagoError(Kind.USAGE, "this repository has no board")
+    with open_board(Path.cwd(), os.environ) as opened:
+        yield opened
+
+
+def board() -> dict[str, Any]:
+    """Return the whole board as data."""
+    with _opened() as opened:
+        return whole_board(opened, 0, SystemClock().utc(), MOST)  # looking puts no plan onto the board
+
+
+def ticket_of(data: Mapping[str, Any], name: str) -> dict[str, Any]:
+    found = (one for tickets in data["queues"].values() for one in tickets if one["id"] == name)
+    ticket: dict[str, Any] | None = next(found, None)
+    if ticket is None:
+        raise SantiagoError(Kind.USAGE, f"no open ticket is called {name[:60]}")
+    return ticket
+
+
+def lines_of(data: Mapping[str, Any], ticket: dict[str, Any]) -> list[Line]:
+    """Return all about a ticket, with the questions that its run asks."""
+    asking = ticket["id"] in data["verdict"]["user_confirmation_ids"]
+    with _opened() as opened:
+        questions = questions_of(ticket["run"], ticket["story"], opened.place.project) if asking else []
+    return ticket_page(ticket, asking=asking, questions=questions)
+
+
+def offered(ticket: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what can be done with a ticket: whether it can be accepted, where it can be moved, what can be decided."""
+    can = [] if ticket["decided"] else ["drop"]
+    if ticket["queue"] == "blocked" and ticket["spent"]:
+        can = ["replan", "bypass", "stop"]
+    return {
+        "accept": ticket["queue"] == "planner-review" or ticket["unproven"], "why": ticket["unproven"],
+        "queues": [one for one in MOVES[ticket["queue"]] if one not in ("done", ticket["queue"])],
+        "decisions": {word: DECISIONS[word] for word in can},
+    }  # fmt: skip
+
+
+def understand(form: Mapping[str, str], who: str) -> Step:
+    """Return what a form about a ticket asks for; raise where that is not offered."""
+    data, text = board(), form.get("text", "").strip()
+    ticket = ticket_of(data, form.get("ticket", ""))
+    can, word, name = offered(ticket), form.get("word", ""), ticket["id"]
+    refuse_secrets(text.encode("utf-8", "replace"), "the ticket")
+    evidence = [Line(f"evidence: {flat(one)}") for one in ticket["evidence"]] or [Line("It has no evidence.", "warn")]
+    match form.get("act"):
+        case "ticket-accept" if can["why"] and text:
+            evidence = [Line("No test shows it; your word is what makes it done."), Line(flat(text), "head"), *evidence]
+            command = f"santiago accept {ticket['run']} {ticket['story']} --why {quote(text)}"
+            return _step("Accept", name, evidence, command, lambda: _through_the_gate(ticket, text, who), "accept")
+        case "ticket-accept" if can["accept"] and not can["why"]:
+            command = f"santiago queue move --id {name} --to done --actor {quote(who)}"
+            return _step("Accept", name, evidence, command, lambda: _through_the_gate(ticket, "", who), "accept")
+        case "ticket-move" if to := next((one for one in QUEUES if one == word and one in can["queues"]), None):
+            wish = Move(to=to, note=text) if to == "blocked" else Move(to=to, evidence=text) if text else Move(to=to)
+            command = f"santiago queue move --id {name} --to {word}"
+            lines = [Line(f"to {word}", "head"), *([Line(flat(text))] if text else [])]
+            return _step("Move", name, lines, command, lambda: _moved(ticket, wish, who))
+        case "ticket-decide" if word in can["decisions"]:
+            budget = _budget(text, ticket) if word == "replan" else None
+            lines = [Line(f"{word}: {DECISIONS[word]}{f', {budget} in all' if budget else ''}", "head")]
+            command = f"santiago queue decide {name} {word}{f' --budget {budget}' if budget else ''}"
+            return _step("Decide on", name, lines, command, lambda: _decided(name, word, budget, who))
+    raise SantiagoError(Kind.INPUT, f"{name}: this is not offered now; say why, where it asks for it")
+
+
+def _step(does: str, name: str, lines: list[Line], command: str, do: Callable[[], str], agreed: str = "") -> Step:
+    return Step(
+        title=f"{does} {name}?", lines=tuple(lines), button=does.removesuffix(" on"), command=command, back=f"board/{name}",
+        do=do, agreed=agreed,
+    )  # fmt: skip
+
+
+def _through_the_gate(ticket: Mapping[str, Any], why: str, who: str) -> str:
+    with _opened() as opened:
+        project = opened.place.project
+        if not why:
+            by_hand.refuse_other_than_planner(opened, who, in_person=True)
+    if why:
+        done, said = attested(project, ticket["id"], ticket["run"], ticket["story"], why, who)
+    else:
+        done, said = accepted(project, ticket["id"], who)
+    if not done:
+        raise SantiagoError(Kind.INPUT, said)
+    return said
+
+
+def _moved(ticket: Mapping[str, Any], wish: Move, who: str) -> str:
+    with _opened() as opened:
+        card = by_hand.hand_over(opened, ticket["id"], ticket["queue"], wish, who, worker=who)
+        return f"{card.id} is in {card.queue} now"
+
+
+def _decided(name: str, word: str, budget: int | None, who: str) -> str:
+    with _opened() as opened:
+        by_hand.refuse_other_than_planner(opened, who, in_person=True)
+        card = opened.board.decide(name, word, who, budget=budget)
+        return f"{card.id} is closed: {card.decided}" if card.decided else f"{card.id} is in {card.queue} now"
+
+
+def _budget(text: str, ticket: Mapping[str, Any]) -> int:
+    if not (text.isascii() and text.isdecimal() and ticket["attempt_count"] < int(text[:6]) <= 1000):
+        raise SantiagoError(Kind.USAGE, f"how many attempts in all? A number above {ticket['attempt_count']}")
+    return int(text)

@@ -1,0 +1,201 @@
+"""The guard before every page. Other programs of this machine reach the port, the agents of a run too, so all is refused that is not
+a person's own browser at the address that was printed on the terminal.
+"""
+
+from __future__ import annotations
+
+from http.cookies import CookieError, SimpleCookie
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+
+from santiago.contract.record import record
+from santiago.web.access import Access, Session, UsedLinkError, is_same
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": CSP,
+    "cache-control": "no-store",
+    # Not `no-referrer`: with that a browser gives the origin of a form as `null`. No other site gets a referrer.
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+CLEAR = '"cache", "storage"'
+"""Whoever had this port before may have left a worker in the browser. It ends here."""
+LARGEST = 512 * 1024
+"""Bytes of one form. The longest answer fits, however its letters are written."""
+MOST_FIELDS = 40
+ENTER, STATIC = "/enter/", "/static/"
+FORM = "application/x-www-form-urlencoded"
+
+
+@record
+class Address:
+    """Where the pages are. All of them lie below a random path."""
+
+    port: int
+    path: str
+    """It begins with a slash and has none at its end."""
+    host_name: str = ""
+    """The name under which a tunnel offers them by https; empty without one."""
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        return (f"127.0.0.1:{self.port}", *([self.host_name] if self.host_name else []))
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        return (f"http://127.0.0.1:{self.port}", *([f"https://{self.host_name}"] if self.host_name else []))
+
+    @property
+    def url(self) -> str:
+        return f"{self.origins[-1]}{self.path}"
+
+    @property
+    def cookie(self) -> str:
+        """Cookies know no ports, so that their name does."""
+        return f"santiago-{self.port}"
+
+    def set_cookie(self, response: Response, session: Session) -> None:
+        # Browsers would hand it to a program on another port of 127.0.0.1, which does not know the path.
+        response.set_cookie(
+            self.cookie, session.id, path=self.path, httponly=True, samesite="strict", secure=bool(self.host_name)
+        )
+
+
+class RefusedError(Exception):
+    """A request that gets no further, with the status and the sentence of its answer."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status, self.text = status, text
+
+
+class Guard:
+    """Lets requests through to the pages, with their session and their form, or answers them itself."""
+
+    def __init__(
+        self, app: ASGIApp, address: Address, access: Access, *, read_only: bool, outside: Callable[[str, str], Response],
+        tell: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        self.app, self.address, self.access, self.read_only = app, address, access, read_only
+        self.outside = outside
+        """Makes the page for a browser without a session, for a reason and an address below the path."""
+        self.tell = tell
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        try:
+            answer = await self._looked_at(scope, receive)
+        except RefusedError as refused:
+            answer = PlainTextResponse(f"{refused.text}\n", refused.status)
+        except UsedLinkError:
+            self.tell("a link that was used before was opened again; if that was not you, stop the server")
+            answer = self.outside("used", "")
+            answer.status_code = 403
+        await (answer or self.app)(scope, receive, _with_headers(send, clear=ENTER in scope["path"]))
+
+    async def _looked_at(self, scope: Scope, receive: Receive) -> Response | None:
+        """Return the answer to a request that gets no further; None for one that does."""
+        headers = Headers(scope=scope)
+        if headers.getlist("host") not in [[one] for one in self.address.hosts]:
+            raise RefusedError(421, "santiago: this is not its address")
+        if not scope["path"].startswith(f"{self.address.path}/"):
+            raise RefusedError(404, "santiago: nothing is here")
+        if "service-worker" in headers:
+            raise RefusedError(403, "santiago: its pages have no workers")
+        inner = scope["path"].removeprefix(self.address.path)
+        posted = scope["method"] == "POST"
+        form = await self._form(headers, receive) if posted else {}
+        scope["state"] = {**scope.get("state", {}), "form": form}
+        if inner.startswith(ENTER):
+            return self._at_the_door(inner.removeprefix(ENTER), posted=posted)
+        if inner.startswith(STATIC) and not posted:
+            return None
+        session = self._session(headers)
+        if session is None:
+            return self._without_session(scope, headers, posted=posted)
+        scope["state"]["session"] = session
+        if posted and self.read_only:
+            raise RefusedError(403, "santiago: these pages can only be read")
+        if posted and not is_same(form.get("token", ""), session.token):
+            raise RefusedError(403, "santiago: this form was not shown to you here; load the page again")
+        return None
+
+    async def _form(self, headers: Headers, receive: Receive) -> dict[str, str]:
+        """Return what a form brings; raise where another site or a script sent it."""
+        if headers.getlist("origin") not in [[one] for one in self.address.origins]:
+            raise RefusedError(403, "santiago: a form of another site is not taken")
+        # A script of a page, and a worker that somebody left, can send anything but a navigation.
+        if headers.getlist("sec-fetch-site") != ["same-origin"] or headers.getlist("sec-fetch-mode") != ["navigate"]:
+            raise RefusedError(403, "santiago: only a form of these pages is taken, from a browser that says so")
+        if headers.get("content-type", "").partition(";")[0].strip() != FORM:
+            raise RefusedError(415, "santiago: this is not a form")
+        body = b""
+        while True:
+            message = await receive()
+            body += message.get("body", b"")
+            if len(body) > LARGEST:
+                raise RefusedError(413, f"santiago: a form has at most {LARGEST:,} bytes")
+            if not message.get("more_body") or message["type"] == "http.disconnect":
+                break
+        try:
+            return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS))
+        except ValueError:
+            raise RefusedError(400, "santiago: this form cannot be read") from None
+
+    def _at_the_door(self, key: str, *, posted: bool) -> Response | None:
+        """Show the page of a link, or use the link up."""
+        if not self.access.is_fresh(key):
+            raise RefusedError(404, "santiago: nothing is here")
+        if not posted:
+            return self.outside("enter", "")
+        session = self.access.enter(key)
+        assert session is not None
+        answer = self.outside("entered", "")
+        self.address.set_cookie(answer, session)
+        return answer
+
+    def _session(self, headers: Headers) -> Session | None:
+        try:
+            found = SimpleCookie("; ".join(headers.getlist("cookie"))).get(self.address.cookie)
+        except CookieError:
+            return None
+        return self.access.session(found.value) if found else None
+
+    def _without_session(self, scope: Scope, headers: Headers, *, posted: bool) -> Response:
+        if posted or headers.get("sec-fetch-mode", "navigate") != "navigate":
+            raise RefusedError(403, "santiago: open the link that `santiago serve` printed")
+        # Browsers keep the cookie back where a link on another site leads here. From a page of our own they send it.
+        from_elsewhere = headers.get("sec-fetch-site") in ("cross-site", "same-site")
+        query = scope["query_string"].decode("latin-1")
+        answer = self.outside("elsewhere" if from_elsewhere else "unknown", f"{scope['path']}{query and '?'}{query}")
+        answer.status_code = 403
+        return answer
+
+
+def _with_headers(send: Send, *, clear: bool) -> Send:
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers.update(HEADERS)
+            if clear:
+                headers["clear-site-data"] = CLEAR
+        await send(message)
+
+    return sent

@@ -1,0 +1,83 @@
+"""One start of the pages: a socket on loopback, the link on the terminal, and the end by Ctrl-C. Runs go on without it."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from contextlib import suppress
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from santiago.web.pages import pages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MOST_CONNECTIONS = 256
+LONGEST_HEAD = 16 * 1024
+"""Bytes of the head of a request."""
+SILENT_S = 10.0
+"""Seconds in which a new connection must have sent a whole request."""
+GRACE_S = 1
+"""Seconds that streams have to end."""
+
+
+class Connection(H11Protocol):
+    """A connection that is closed if it never asks for anything: others could hold all of them otherwise."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.loop.call_later(SILENT_S, self._close_silent)
+
+    def _close_silent(self) -> None:
+        cycle: object = self.cycle  # until the first request there is none, whatever its type says
+        if cycle is None and not self.transport.is_closing():
+            self.transport.close()
+
+
+def serve(
+    place: str, who: str, *, host_name: str, read_only: bool, show: Callable[[str], None], tell: Callable[[str], None],
+    port: int = 0,
+) -> int:  # fmt: skip
+    """Serve the pages until the person ends it; `show` prints a link, `tell` a remark. The port is one that is free."""
+    with socket.create_server(("127.0.0.1", port), backlog=128) as listening:
+        port = listening.getsockname()[1]
+        app, address, access, made = pages(port, place, who, host_name=host_name, read_only=read_only, tell=tell)
+        config = uvicorn.Config(
+            app, http=Connection, ws="none", lifespan="off", log_config=None, access_log=False, proxy_headers=False,
+            server_header=False, limit_concurrency=MOST_CONNECTIONS, h11_max_incomplete_event_size=LONGEST_HEAD,
+            timeout_keep_alive=15, timeout_graceful_shutdown=GRACE_S,
+        )  # fmt: skip
+        server = _Server(config, lambda: setattr(made.live, "closing", True))
+
+        def link() -> None:
+            show(f"{address.url}/enter/{access.link()}")
+
+        link()
+        Thread(target=_links_on_enter, args=(link,), name="links", daemon=True).start()
+        with suppress(KeyboardInterrupt):
+            server.run(sockets=[listening])
+    return 0
+
+
+def _links_on_enter(link: Callable[[], None]) -> None:
+    """Print another link for each line on the input."""
+    with suppress(OSError, ValueError):
+        for _ in sys.stdin:
+            link()
+
+
+class _Server(uvicorn.Server):
+    """Ends the streams when it is to end, so that nobody waits for them."""
+
+    def __init__(self, config: uvicorn.Config, closing: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._closing = closing
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        self._closing()
+        super().handle_exit(sig, frame)

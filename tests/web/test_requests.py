@@ -1,0 +1,258 @@
+"""What the server answers, and to whom: each guard by itself, links, forms that work once, and answers that count once."""
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+from shutil import rmtree
+
+import pytest
+
+from santiago.app import requests
+from santiago.app.loading import load
+from santiago.contract.errors import SantiagoError
+from santiago.web.guard import CSP, LARGEST
+from tests.tui import made
+from tests.web.served import Served, repository, served
+
+pytestmark = pytest.mark.xdist_group("served")
+ASKED = "S3-agent-1"
+QUESTION = f"runs/asking/questions/{ASKED}"
+ANSWER = {"act": "answer", "run": "asking", "question": ASKED, "word": "adjust", "text": "with 409 <b>"}
+
+
+def landlocked(out_dir: Path) -> made.Made:
+    run = made.asking_run(out_dir)
+    fence = "landlock (kernel interface 7; not fenced: UDP)"
+    run.add(made.K.RUN_STARTED, epoch=2, pid=1, host="here", agent="claude", jobs=1, sandbox=fence)
+    return run
+
+
+@pytest.fixture(scope="module")
+def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("served")
+    return repository(folder, failed=made.failed_run, locked=landlocked, asking=made.asking_run)
+
+
+@pytest.fixture(scope="module")
+def site(repo: Path) -> Iterator[Served]:
+    with served(repo) as found:
+        found.enter()
+        yield found
+
+
+def letters(repo: Path, run: str = "asking") -> list[dict[str, str]]:
+    return [json.loads(path.read_text()) for path in sorted((repo / f".santiago/runs/{run}/inbox").glob("*.json"))]
+
+
+def test_every_guard_refuses_by_itself_what_no_browser_at_the_printed_address_sends(site: Served, repo: Path) -> None:
+    token = site.token()
+    form = {"token": token, **ANSWER}
+    port, base = site.port, site.base
+    assert (site.get("").status, site.post("ask", form).status) == (200, 200)
+    none: dict[str, str | None] = {}
+    refused: list[tuple[str, int, str, dict[str, str | None]]]
+    posted: list[tuple[str, int, dict[str, str | None], dict[str, str]]]
+    refused = [
+        ("another name that leads here", 421, "", {"Host": f"evil.example:{port}"}),
+        ("the name that cookies of other ports share", 421, "", {"Host": f"localhost:{port}"}),
+        ("another port", 421, "", {"Host": "127.0.0.1"}),
+        ("outside of the random path", 404, "/", none),
+        ("a path that was guessed", 404, f"{base[:-1]}_/", none),
+        ("a worker's script", 403, "static/page.js", {"Service-Worker": "script"}),
+        ("no session", 403, "", {"Cookie": None}),
+        ("a session of another start", 403, "", {"Cookie": f"santiago-{port}=guessed"}),
+        ("a stream without a session", 403, "live?of=&since=", {"Cookie": None, "Sec-Fetch-Mode": "cors"}),
+        ("no such page", 404, "runs/other", none),
+        ("out of the folder of files", 404, "static/../pages.py", none),
+    ]  # fmt: skip
+    for told, status, path, headers in refused:
+        assert site.get(path, **headers).status == status, told
+    posted = [
+        ("a foreign origin", 403, {"Origin": "https://evil.example"}, form),
+        ("another port of this machine", 403, {"Origin": "http://127.0.0.1:1"}, form),
+        ("the origin of a page without one", 403, {"Origin": "null"}, form),
+        ("no origin", 403, {"Origin": None}, form),
+        ("a form of another site", 403, {"Sec-Fetch-Site": "cross-site"}, form),
+        ("a form of another port", 403, {"Sec-Fetch-Site": "same-site"}, form),
+        ("no word on the site", 403, {"Sec-Fetch-Site": None}, form),
+        ("what a script or a worker sends", 403, {"Sec-Fetch-Mode": "same-origin"}, form),
+        ("a form without its token", 403, none, ANSWER),
+        ("a form with the token of another session", 403, none, {**form, "token": "x" * 43}),
+        ("no session", 403, {"Cookie": None}, form),
+        ("what is no form", 415, {"Content-Type": "application/json"}, form),
+        ("more than fits", 413, none, {**form, "text": "x" * LARGEST}),
+        ("too many fields", 400, none, {**form, **{str(at): "" for at in range(99)}}),
+        ("a step that was never shown", 409, none, {"token": token, "step": "x" * 43, "path": "send"}),
+        ("an act that there is not", 404, none, {**form, "act": "rm"}),
+    ]  # fmt: skip
+    for told, status, change, sent in posted:
+        assert site.post(sent.get("path", "ask"), sent, **change).status == status, told
+    assert site.ask("PUT", "ask", "").status == 405
+    assert site.ask("POST", f"{base}/static/page.js", "token=x").status in (403, 405)
+    assert letters(repo) == [], "none of it reached the run"
+
+
+def test_every_answer_forbids_what_a_page_does_not_need_and_no_answer_is_kept(site: Served) -> None:
+    for answer in (
+        site.get(""),
+        site.get("static/page.js"),
+        site.get("/"),
+        site.get("", Cookie=None),
+        site.get("", Host="x"),
+    ):
+        assert answer.headers["content-security-policy"] == CSP
+        assert (answer.headers["cache-control"], answer.headers["referrer-policy"]) == ("no-store", "same-origin")
+        assert "server" not in answer.headers
+
+
+def test_the_library_in_the_pages_is_the_published_one_with_its_licence(site: Served) -> None:
+    digest = (
+        "4cbd535caf7663a51eda9bce6595371c384fc430d54b8d414e29a61167f19f96"  # dist/idiomorph.min.js of idiomorph 0.8.0
+    )
+    assert sha256(site.get("static/idiomorph/idiomorph.min.js").text.encode()).hexdigest() == digest
+    assert "Zero-Clause BSD" in site.get("static/idiomorph/LICENSE").text
+
+
+def test_a_link_works_once_and_its_second_use_is_refused_and_told_on_the_terminal(site: Served) -> None:
+    link, before = site.another_link(), site.cookie
+    path = link.partition(f":{site.port}")[2]
+    for _ in range(2):  # looking does not use it up, as a program would that fetches a preview
+        door = site.get(path, Cookie=None)
+        assert (door.status, door.headers["clear-site-data"]) == (200, '"cache", "storage"')
+    assert site.ask("POST", path, "", {"Origin": "null"}).status == 403
+    assert site.get(path.removeprefix(site.base), Cookie=None).status == 404, "a link is only good below its path"
+    cookie = site.enter(link)
+    assert (cookie.status, cookie.headers["location"]) == (303, f"{site.base}/")
+    set_by = cookie.headers["set-cookie"].lower()
+    assert all(
+        one in set_by for one in (f"path={site.base.lower()}", "httponly", "samesite=strict", f"santiago-{site.port}=")
+    )
+    again = site.ask("POST", path, "")
+    assert (again.status, "used before" in again.text, "set-cookie" in again.headers) == (403, True, False)
+    assert "was used before was opened again" in site.told()
+    assert site.get(f"enter/{'x' * 43}").status == 404
+    site.cookie = before
+
+
+def test_a_browser_that_comes_from_another_site_gets_a_link_to_the_same_address(site: Served) -> None:
+    came = site.get(f"{QUESTION}?x=%22%3E", Cookie=None, Sec_Fetch_Site="cross-site")
+    assert (came.status, f'href="{site.base}/{QUESTION}?x=%22%3E"' in came.text) == (403, True)
+    assert "not known here" in site.get(QUESTION, Cookie=None, Sec_Fetch_Site="none").text
+
+
+def test_looking_at_every_page_changes_nothing(site: Served, repo: Path) -> None:
+    def held() -> dict[str, str]:
+        files = (path for path in (repo / ".santiago").rglob("*") if path.is_file())
+        return {str(path): sha256(path.read_bytes()).hexdigest() for path in files}
+
+    before = held()
+    story = "runs/failed/stories/S3"
+    for page in (
+        "",
+        "runs/failed",
+        "runs/failed?filter=refund",
+        QUESTION,
+        story,
+        f"{story}/3",
+        f"{story}/3/log?find=pytest",
+    ):
+        assert site.get(page).status == 200, page
+    assert held() == before
+
+
+def test_an_answer_is_shown_as_it_was_understood_then_sent_once_and_a_second_one_is_told_who_was_first(
+    repo: Path,
+) -> None:
+    with served(repo) as site:
+        site.enter()
+        token = site.token()
+        step = site.post("ask", {"token": token, **ANSWER})
+        assert "adjust &#34;with 409 &lt;b&gt;&#34;" in step.text
+        assert "santiago answer" in step.text
+        assert letters(repo) == [], "a first press does nothing"
+        draft = site.get(f"{QUESTION}?draft={step.hidden('step')}")
+        assert "with 409 &lt;b&gt;</textarea>" in draft.text, "going back loses nothing"
+        other = site.post("ask", {"token": token, **ANSWER, "word": "defer", "text": ""})
+        sent = {"token": token, "step": step.hidden("step")}
+        assert site.post("send", sent).status == 303
+        (letter,) = letters(repo)
+        assert (letter["answer"], letter["text"], letter["via"], letter["actor"]) == (
+            "adjust",
+            "with 409 <b>",
+            "page",
+            "ann",
+        )
+        assert "S3-agent-1 is answered" in site.get("").text
+        assert site.post("send", sent).status == 409, "the same form again"
+        late = site.post("send", {"token": token, "step": other.hidden("step")})
+        assert (late.status, "was answered before, by ann at" in late.text) == (409, True)
+        page = site.get(QUESTION).text
+        assert "An answer was left" in page
+        assert page.count('<button name="word"') == page.count(" disabled aria-describedby")
+        assert len(letters(repo)) == 1
+    rmtree(repo / ".santiago/runs/asking/inbox")
+
+
+def test_two_browsers_and_a_terminal_answer_at_once_and_one_counts(repo: Path) -> None:
+    run = load(repo / ".santiago/runs/asking")
+
+    def answers(who: str) -> str:
+        try:
+            return requests.answer(run, ASKED, "adjust", who, text=who, via="page").letter.actor
+        except SantiagoError as error:
+            assert "answered before, by" in error.message  # noqa: PT017
+            return ""
+
+    with ThreadPoolExecutor(3) as pool:
+        for _ in range(40):
+            (first,) = filter(None, pool.map(answers, ("ann", "bob", "terminal")))
+            assert [letter["actor"] for letter in letters(repo)] == [first]
+            rmtree(run.out_dir / "inbox")
+
+
+def test_a_consent_shows_everything_needs_a_typed_word_and_a_refused_start_is_told(site: Served) -> None:
+    token = site.token()
+    form = {"token": token, "act": "go-on", "run": "failed", "attempts": "2", "minutes": "", "usd": "1.5"}
+    step = site.post("ask", form)
+    for shown in (
+        "pytest -q tests/test_3.py",
+        "2 more attempts",
+        "$1.5 more",
+        "--add-attempts 2 --add-cost 1.5",
+        "<strong>agree</strong>",
+    ):
+        assert shown in step.text
+    refused = site.post("send", {"token": token, "step": step.hidden("step"), "typed": ""})
+    assert (refused.status, "needs the word" in refused.text) == (409, True)
+    assert "began for failed" in site.act(form, "agree").text
+    while "It did not start" not in (page := site.get("runs/failed").text):
+        assert "Traceback" not in page
+    for wrong in ({"attempts": "-1"}, {"attempts": "1.5"}, {"minutes": "nan"}, {"usd": "1e99"}, {"usd": "ten"}):
+        assert site.post("ask", {**form, **wrong}).status == 404, wrong
+
+
+def test_a_run_whose_agents_can_read_the_browsers_files_gets_its_answers_by_command(site: Served) -> None:
+    page = site.get(f"runs/locked/questions/{ASKED}").text
+    assert ('name="word"' in page, "santiago answer .santiago/runs/locked" in page, "Landlock" in page) == (
+        False,
+        True,
+        True,
+    )
+    answer = site.post("ask", {"token": site.token(), **ANSWER, "run": "locked"})
+    assert answer.status == 403
+
+
+def test_pages_that_can_only_be_read_need_the_link_and_take_nothing(repo: Path) -> None:
+    with served(repo, "--read-only") as site:
+        assert site.get("").status == 403
+        site.enter()
+        page = site.get(QUESTION)
+        assert ('method="post"' in page.text, "santiago answer" in page.text) == (False, True)
+        assert "can only be read" in site.post("ask", {"token": "x", **ANSWER}).text
+
+
+def test_a_tunnel_has_its_own_name_and_a_cookie_that_only_https_carries(repo: Path) -> None:
+    with served(repo, "--host-name", "page.example.org") as site:
+        assert site.link.startswith("https://page.example.org/")
