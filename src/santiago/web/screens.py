@@ -244,7 +244,7 @@ class Screens:
         doing = followed.activity() if run.worker and run.state.running else None
         for planned in run.stories:
             story = run.state.stories[planned.id]
-            row = row_of(run.state, story, run.run_input.limits, at_rest=run.worker is None)
+            row = row_of(run.state, story, run.run_input.limits, at_rest=run.worker is None, ahead=run.ahead)
             text = f"{planned.id} {planned.title} {row.mark.word}".lower()
             if not all(word in text for word in sought):
                 continue
