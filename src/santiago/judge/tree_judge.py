@@ -130,6 +130,7 @@ class TreeJudge:
         commit = trials[0].commit
         files, every = self._files((), commit), sorted(self.workspace.files(commit))
         others = tuple(path for path in every if not files.judges(path) and not files.is_mixed(path))
+        found: dict[str, bool] = {}  # another thread must not take the first of two answers for the last
         for content in (GARBAGE, None) if others else ():
             wanted = {one.command for one in left}
             blinded = [
@@ -139,8 +140,9 @@ class TreeJudge:
             ]
             spoiled = self._side_by_side(blinded, stop)
             for one in left:
-                self._sight[one.command] = sees(one, spoiled[one.command])
-            left = [one for one in left if not self._sight[one.command]]
+                found[one.command] = sees(one, spoiled[one.command])
+            left = [one for one in left if not found[one.command]]
+        self._sight.update(found)
 
     # Work
 
