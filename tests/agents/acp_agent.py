@@ -56,7 +56,7 @@ class Agent:
             sys.stdout.write("no json\n" * 3)
             sys.stdout.flush()
         if CASE == "flood":
-            for number in range(2000):
+            for number in range(300):
                 await self.say(acp.update_agent_message_text(f"{number} " + "x" * 100))
         if CASE == "silent":
             await self.cancelled.wait()

@@ -10,7 +10,7 @@ from tests.engine import networks, servers
 from tests.engine.chaos import FENCED, Chaos, Faults, ground
 
 pytestmark = pytest.mark.xdist_group("chaos")
-ORDERS, LEASE_S, SEED = 120, 4, 1
+ORDERS, LEASE_S, SEED = 60, 4, 1
 
 
 @pytest.mark.parametrize("kind", ["postgres", "temporal"])

@@ -37,7 +37,7 @@ from santiago.contract.plan import CONTRACT_VERSION
 from santiago.contract.policy import RunInput
 from santiago.contract.reasons import ExitCode
 from santiago.judge.commandline import programs
-from santiago.process.sandbox import detect
+from santiago.process.sandbox import Sandbox, detect
 from santiago.process.server import ProcessServer
 from santiago.report.measures import of_checks, size, span
 from santiago.util.mounts import network_of
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 
     from santiago.app.trying import Tried
     from santiago.cli.agent_checks import AgentsTold
-    from santiago.process.sandbox import Sandbox
     from santiago.report.page import Tone
 
 SECONDS = 4.5
