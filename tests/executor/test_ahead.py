@@ -170,3 +170,28 @@ def test_what_a_crash_leaves_of_verdicts_ahead_is_used_at_the_turn_if_it_still_f
     assert run.run().phase is RunPhase.SUCCESS
     assert len(run.of(K.AHEAD_VERIFIED)) == len(given)
     assert {e.story_id: e.context["step"] for e in run.of(K.STORY_DONE) if "step" in e.context} == given
+
+
+def test_a_verdict_for_a_state_that_did_not_come_is_not_used() -> None:
+    """S3 passes ahead on the first work of S2, which is red at its turn. Beside the second work of S2, S3 is red.
+
+    At that turn long attempts take all other places, so that nothing was verified ahead once more.
+    """
+    red = (("S1/1", "S2/1"), ("S1/1", "S2/2", "S3/1"))
+
+    def fits(_: str, after: int) -> bool:
+        return after not in [run.performer.tree(("head0", *works)) for works in red]
+
+    def duration(step: Step) -> int:
+        if isinstance(step, Attempt) and step.story in NAMES[3:]:
+            return 1_000_000
+        is_red = isinstance(step, Integrate | VerifyAhead) and (step.story, step.attempt) == ("S2", 1)
+        return 60_000 if is_red else 1000
+
+    run = Simulation(plan_of([story(name) for name in NAMES]), jobs=4, duration=duration)
+    run.performer.second = fits
+    state = run.run()
+    assert state.phase is RunPhase.SUCCESS
+    ahead = [(event.story_id, event.attempt, event.status) for event in run.of(K.AHEAD_VERIFIED)]
+    assert [one for one in ahead if one[:2] == ("S3", 1)] == [("S3", 1, "ok")]
+    assert [state.stories[name].attempts for name in NAMES[:3]] == [1, 2, 2]
