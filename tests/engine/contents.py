@@ -68,21 +68,16 @@ def _in_temporal(queue: Any) -> Iterator[str]:
                 found.append(json.loads(history.to_json()))
         return found
 
-    for word in _words(queue.background.call(read())):
-        try:  # payloads are base64
-            decoded = base64.b64decode(word, validate=True).decode()
-        except ValueError:
-            yield word
-            continue
-        try:
-            yield from _words(json.loads(decoded))
-        except ValueError:
-            yield decoded if decoded.isprintable() else word
+    yield from _words(queue.background.call(read()))
 
 
 def _words(data: Any) -> Iterator[str]:
     if isinstance(data, str):
         yield data
+    elif isinstance(data, dict) and "encoding" in data.get("metadata", {}):  # one of Temporal's payloads, in base64
+        yield from (base64.b64decode(value).decode() for value in data["metadata"].values())
+        if "data" in data:
+            yield from _words(json.loads(base64.b64decode(data["data"])))
     elif isinstance(data, dict):
         for name, value in data.items():
             yield from (name, *_words(value))
