@@ -15,9 +15,9 @@ from santiago.contract.events import Event, EventKind
 from santiago.contract.phases import RunPhase
 from santiago.contract.policy import Agent, Limits, Policy, RunInput, Verification
 from santiago.contract.state import RunState
-from santiago.contract.steps import Attempt, Integrate, Step, VerifyAhead
+from santiago.contract.steps import Attempt, Integrate, Order, Step, VerifyAhead
 from santiago.simulation.plans import plan_of, random_plan, story
-from santiago.simulation.world import SimulatedPerformer, Simulation
+from santiago.simulation.world import EventEngine, SimulatedPerformer, Simulation
 from tests.executor.parity import repository
 from tests.executor.test_agenda import load
 from tests.executor.test_time import KilledError
@@ -149,6 +149,27 @@ def test_a_fleet_is_not_held_up_by_integrations_one_by_one() -> None:
         assert run.run().phase is RunPhase.SUCCESS
         assert run.clock.now < most * 3_600_000
         assert verified <= 2 * 300
+
+
+@pytest.mark.parametrize("places", [0, 1, 2])
+def test_where_workers_judge_no_more_is_verified_ahead_than_they_have_places(places: int) -> None:
+    """Agents have places of their own there: a verdict ahead takes none of them."""
+    at_once = list[int]()
+
+    class Judges(EventEngine):
+        def judging(self) -> int:
+            return places - sum(isinstance(order.step, VerifyAhead) for _, _, order in self.heap)
+
+        def submit(self, order: Order) -> None:
+            super().submit(order)
+            at_once.append(places - self.judging())
+
+    def duration(step: Step) -> int:
+        return 60_000 if isinstance(step, Integrate | VerifyAhead) else 1000
+
+    run = Simulation(plan_of([story(name) for name in NAMES]), jobs=6, duration=duration, engine_of=Judges)
+    assert run.run().phase is RunPhase.SUCCESS
+    assert max(at_once) == places
 
 
 def test_what_a_crash_leaves_of_verdicts_ahead_is_used_at_the_turn_if_it_still_fits() -> None:

@@ -27,6 +27,7 @@ _OF_RUN = (
 
 def essence(state: RunState) -> dict[str, Any]:
     """Return the meaning of a state as plain JSON data."""
+    ahead = {name: [*one.ahead.onto, one.ahead.passed] for name, one in state.stories.items() if one.ahead}
     return {
         "run": {name: _plain(getattr(state, name)) for name in _OF_RUN},
         "stories": [
@@ -36,6 +37,7 @@ def essence(state: RunState) -> dict[str, Any]:
         "ready": [story.id for story in state.ready_stories()],
         "approved": sorted(state.approved),
         "questions": {name: [question.answer, question.detail] for name, question in state.questions.items()},
+        **({"ahead": ahead} if ahead else {}),
     }
 
 
