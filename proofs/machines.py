@@ -51,7 +51,7 @@ def _engine(kind: str, chosen: argparse.Namespace) -> Measured:
     with ground(kind, 0 if why else FENCED) as place:
         chaos = Chaos(place, chosen.seed, LEASE_S)
         try:
-            tally = chaos.carry_out(orders, faults, tell)
+            tally = chaos.carry_out(orders, faults, tell, {})
         finally:
             chaos.close()
         for words, seconds, most in times(place, LEASE_S):
