@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tests.engine import networks, servers
-from tests.engine.chaos import FENCED, Chaos, Faults, ground, times
 
+from proofs.chaos import FENCED, Chaos, Faults, ground, times
 from proofs.figures import Skipped
 from proofs.telling import outcome
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from proofs.chaos import FENCED, STORIES, Chaos, Faults, ground
 
 from tests.crash.world import Story
 from tests.engine import networks, servers
-from tests.engine.chaos import FENCED, STORIES, Chaos, Faults, ground
 
 pytestmark = pytest.mark.xdist_group("chaos")
 LEASE_S, SEED = 4, 1

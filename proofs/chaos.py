@@ -17,13 +17,14 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from santiago.contract.ports.queue import Address
-from santiago.engine.connect import open_queue
-from tests.crash.checks import ENDS
 from tests.crash.world import Story, git
 from tests.engine import networks, servers
 from tests.engine.machines import Fleet, Program
 from tests.engine.servers import Engine, awaited
+
+from proofs.crash.checks import ENDS
+from santiago.contract.ports.queue import Address
+from santiago.engine.connect import open_queue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
