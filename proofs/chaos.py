@@ -112,6 +112,9 @@ class Tally:
 class Chaos(Fleet):
     """The machines, and one run after the other on them."""
 
+    forks = False
+    """Their processor time is counted, and some are in other networks."""
+
     def __init__(self, ground: Ground, seed: int, lease_s: int, stories: tuple[Story, ...] = STORIES) -> None:
         self.draw, self.ground, self.engine, self.lease_s = Random(seed), ground, ground.engine, lease_s
         slow = {

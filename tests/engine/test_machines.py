@@ -250,6 +250,7 @@ def test_a_worker_that_is_cut_off_ends_its_agent_by_its_own_clock(fleet: Callabl
 def test_secrets_are_in_no_database_ref_log_or_list_of_processes(engine: Engine, tmp_path: Path) -> None:
     """An agent says what it finds in its environment. The engine's password stands in one, and no agent or check gets that."""
     here = Fleet(tmp_path, engine.url)
+    here.forks = False
     here.helper()
     planted, password = "planted-0123456789-in-the-agent", "planted-9876543210-in-the-url"
     secret_url = engine.url.replace("santiago@", f"santiago:{password}@")

@@ -289,10 +289,15 @@ def test_a_program_that_stops_its_supervisor_is_stopped_all_the_same_and_a_super
         command("true", tmp_path)
     )  # so that no supervisor must begin within the short patience, and nobody sweep
     if hangs:
-        sweep = serving.ProcessServer._sweep
+        sweep = ProcessServer._sweep
+
+        def sweep_with_patience(server: ProcessServer) -> None:
+            monkeypatch.undo()
+            sweep(server)
+
         monkeypatch.setattr(serving, "PATIENCE_MS", 200)
         monkeypatch.setattr(tree, "kill_below", lambda _: None)
-        monkeypatch.setattr(serving.ProcessServer, "_sweep", lambda self: (monkeypatch.undo(), sweep(self)))
+        monkeypatch.setattr(ProcessServer, "_sweep", sweep_with_patience)
     script = f"kill -STOP $PPID; echo > {pipe}; exec sleep 900"
     report = server.run(command(script, tmp_path, mark, grace_ms=100), stopped)
     assert (report.stopped, report.timed_out, report.error) == ended
