@@ -9,9 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.crash.sick import PLACES, every_write, library, sick_place
-from tests.crash.sweeps import many
-
+from proofs.crash.sick import PLACES, every_write, library, sick_place
+from proofs.crash.sweeps import many
 from proofs.figures import Skipped
 from proofs.telling import options, outcome, progress
 

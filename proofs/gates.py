@@ -7,9 +7,8 @@ from contextlib import ExitStack
 from random import Random
 from typing import TYPE_CHECKING
 
-from tests.crash.gated import at_every_event, at_one_in, gated
-from tests.crash.sweeps import many
-
+from proofs.crash.gated import at_every_event, at_one_in, gated
+from proofs.crash.sweeps import many
 from proofs.telling import deaths, options, progress
 
 if TYPE_CHECKING:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.crash.boarded import WHENS, boarded
-from tests.crash.sweeps import Death
-
+from proofs.crash.boarded import WHENS, boarded
+from proofs.crash.sweeps import Death
 from proofs.telling import options, outcome
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tests.engine import networks, servers
-from tests.engine.chaos import FENCED, Chaos, Faults, ground, times
 
+from proofs.chaos import FENCED, Chaos, Faults, ground, times
 from proofs.figures import Skipped
 from proofs.telling import outcome
 
@@ -51,7 +51,7 @@ def _engine(kind: str, chosen: argparse.Namespace) -> Measured:
     with ground(kind, 0 if why else FENCED) as place:
         chaos = Chaos(place, chosen.seed, LEASE_S)
         try:
-            tally = chaos.carry_out(orders, faults, tell)
+            tally = chaos.carry_out(orders, faults, tell, {})
         finally:
             chaos.close()
         for words, seconds, most in times(place, LEASE_S):

@@ -7,8 +7,7 @@ from contextlib import ExitStack
 from random import Random
 from typing import TYPE_CHECKING
 
-from tests.crash.sweeps import Death, at_every_port, many, place, twice
-
+from proofs.crash.sweeps import Death, at_every_port, many, place, twice
 from proofs.telling import deaths, options, progress
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from tests.crash.power import why_not
-from tests.crash.sweeps import Death, at_calls, many, place
-from tests.crash.tracing import library
 from tests.crash.world import WIDE
 
+from proofs.crash.power import why_not
+from proofs.crash.sweeps import Death, at_calls, many, place
+from proofs.crash.tracing import library
 from proofs.figures import Skipped
 from proofs.telling import deaths, options, progress
 

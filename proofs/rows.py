@@ -35,7 +35,7 @@ def _packages(names: str) -> tuple[str, ...]:
 
 
 RUN = _packages("agent app artifacts contract engine executor judge process util workspace")
-CRASH = (*RUN, "tests/crash", "proofs/telling.py")
+CRASH = (*RUN, "proofs/crash", "tests/crash/world.py", "proofs/telling.py")
 SIMULATED = (*_packages("contract executor simulation"), "proofs/simulating", "proofs/simulate.py")
 GREETER = (*RUN, *_packages("cli planner"), "tests/cli/greeter.py")
 BOARD = _packages("board contract")
@@ -130,7 +130,7 @@ PROOFS = (
     ),
     Measurement(
         command="python -m proofs machines", short="--short",
-        paths=(*RUN, "tests/engine/chaos.py", "tests/engine/machines.py", "tests/engine/networks.py", "proofs/machines.py"),
+        paths=(*RUN, "proofs/chaos.py", "tests/engine/machines.py", "tests/engine/networks.py", "proofs/machines.py"),
         rows={f"machines-{engine}": _MACHINES.format(name) for engine, name in (("postgres", "PostgreSQL"), ("temporal", "Temporal"))},
     ),
     Measurement(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.crash.planned import planned
-
+from proofs.crash.planned import planned
 from proofs.telling import options, outcome
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from proofs.figures import Figure, Measured
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tests.crash.sweeps import Tally
+    from proofs.crash.sweeps import Tally
 
 EVERY = 10.0
 """Seconds between two lines."""

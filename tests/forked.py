@@ -35,22 +35,54 @@ NEEDS_NONE = {"PYTHONPATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}
 """Of these, what only concerns the programs that it starts, or is seen to here."""
 
 
+class Process:
+    """A santiago beside the test, with as much of `subprocess.Popen` as tests need. Nothing is on its standard input."""
+
+    def __init__(
+        self, arguments: list[str], cwd: Path, env: Mapping[str, str], out: int, err: int, modules: tuple[str, ...] = ()
+    ) -> None:
+        """`modules` are imported beforehand, beside those that every command needs."""
+        self.returncode: int | None = None
+        self.wire = socket.socket(socket.AF_UNIX)
+        self.wire.connect(server(*modules))
+        with open(os.devnull, "rb") as nothing:
+            give(self.wire, {"argv": arguments, "cwd": str(cwd), "env": dict(env)}, [nothing.fileno(), out, err])
+        self.pid = int.from_bytes(read(self.wire, HEADER), "big")
+
+    def poll(self) -> int | None:
+        return self._ended(0)
+
+    def wait(self, seconds: float = 60) -> int:
+        code = self._ended(seconds)
+        if code is None:
+            raise TimeoutError
+        return code
+
+    def _ended(self, seconds: float) -> int | None:
+        if self.returncode is None and select.select([self.wire], [], [], seconds)[0]:
+            self.returncode = int.from_bytes(read(self.wire, HEADER), "big", signed=True)
+            self.wire.close()
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+
 def run(
     arguments: list[str], *, cwd: Path | None, env: dict[str, str], seconds: float, binary: bool = False
 ) -> subprocess.CompletedProcess[Any]:
     """Do what `subprocess.run([python, "-m", "santiago", *arguments], capture_output=True)` does."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, open(os.devnull, "rb") as nothing:
-        order = {"argv": arguments, "cwd": str(cwd or Path.cwd()), "env": env}
-        with socket.socket(socket.AF_UNIX) as wire:
-            wire.connect(server())
-            give(wire, order, [nothing.fileno(), out.fileno(), err.fileno()])
-            pid = int.from_bytes(read(wire, HEADER), "big")
-            wire.settimeout(seconds)
-            try:
-                code = int.from_bytes(read(wire, HEADER), "big", signed=True)
-            except TimeoutError:
-                os.kill(pid, signal.SIGKILL)
-                raise subprocess.TimeoutExpired(arguments, seconds) from None
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = Process(arguments, cwd or Path.cwd(), env, out.fileno(), err.fileno())
+        try:
+            code = process.wait(seconds)
+        except TimeoutError:
+            process.send_signal(signal.SIGKILL)
+            raise subprocess.TimeoutExpired(arguments, seconds) from None
         told = []
         for stream in (out, err):
             stream.seek(0)
@@ -76,12 +108,12 @@ def _asked(env: Mapping[str, str]) -> dict[str, str]:
 
 
 @cache
-def server() -> str:
-    """Start the server of this process, and return where it listens."""
+def server(*modules: str) -> str:
+    """Start a server of this process that has these modules as well, and return where it listens."""
     folder = tempfile.mkdtemp(prefix="forked-")
     path = f"{folder}/socket"
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.forked", path], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        [sys.executable, "-m", "tests.forked", path, *modules], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
     assert process.stdout is not None
     assert process.stdout.readline() == b"ready\n"
@@ -128,9 +160,11 @@ def preload() -> None:
 # The server
 
 
-def _serve(path: str) -> None:
+def _serve(path: str, *modules: str) -> None:
     """Start what is asked for, until whoever started this server is gone."""
     preload()
+    for name in modules:
+        import_module(name)
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(path)
         listening.listen(64)
@@ -204,4 +238,4 @@ def _become(order: dict[str, Any], streams: list[int]) -> NoReturn:
 
 
 if __name__ == "__main__":
-    _serve(sys.argv[1])
+    _serve(*sys.argv[1:])

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from proofs.crash.syncs import Watch
 
 from santiago.artifacts.inbox import Inbox
 from santiago.artifacts.log import Log
 from santiago.contract.answers import Letter
 from santiago.contract.events import EventKind
 from tests.artifacts.runs import calls_of, event, utc, write_log
-from tests.crash.syncs import Watch
 
 LOG = "progress.ndjson"
 

@@ -16,6 +16,8 @@ from mmap import mmap
 from pathlib import Path
 from typing import NamedTuple
 
+from proofs.crash.sick import Fault, Sickness
+
 from santiago.board import tsv
 from santiago.board.board_handle import BoardHandle, open_board
 from santiago.board.board_layout import prepare
@@ -25,7 +27,6 @@ from santiago.board.rules import Move
 from santiago.contract.board import FIELDS, QUEUES, Card, evolve
 from santiago.contract.errors import SantiagoError
 from tests.board.project import project, ticket
-from tests.crash.sick import Fault, Sickness
 
 ENDS = ("nowhere", "developer-todo", "planner-review", "done")
 """Where the ticket of these commands may be found, in this order."""

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from proofs.crash import sick, tracing
 
 from santiago.board.board_commands import add
 from santiago.contract.errors import SantiagoError
 from tests.board.project import lines, opened, project, ticket
-from tests.crash import sick, tracing
 from tests.crash.world import ROOT, memory_folder
 
 ALL = ["nowhere", "developer-todo", "planner-review", "done"]

@@ -25,7 +25,7 @@ def santiago(
     *arguments: str | Path,
     cwd: Path | None = None,
     env: dict[str, str] | None = None,
-    seconds: int = 60,
+    seconds: int = 300,
     trusting: bool = True,
     program: tuple[str, ...] = PROGRAM,
     code: int | None = None,

@@ -136,7 +136,7 @@ def test_when_the_log_cannot_be_written_any_more_no_agent_goes_on_working(repo: 
     agent, ended = tmp_path / "agent.sh", tmp_path / "ended"
     agent.write_text(
         f'if test "$SANTIAGO_STORY" = S1; then until test -e {tmp_path}/go; do sleep 0.05; done; echo x > S1.txt\n'
-        f"else touch {tmp_path}/begun; sleep 30; touch {ended}; fi\n"
+        f"else touch {tmp_path}/begun; sleep 300; touch {ended}; fi\n"
     )
     with running(repo, agent, "--jobs", "2") as process:
         assert any(one.get("event") == "attempt_started" and one["story_id"] == "S2" for one in events(process))

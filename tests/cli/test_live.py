@@ -150,7 +150,7 @@ def test_an_error_in_a_picture_ends_the_view_and_nothing_else() -> None:
     live = Live(cast("Table", Pictures([])), lambda _: None)
     live.take([], cast("RunState", object()))
     live.start()
-    live._thread.join(10)
+    live._thread.join(60)
     assert live.broken
     live.above("still said")
     assert live.close() == ["still said"]

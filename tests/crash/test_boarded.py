@@ -1,7 +1,7 @@
 """kill -9 of the loop whenever something is recorded: a sample of `python -m proofs loop`."""
 
-from tests.crash.boarded import WHENS, boarded
-from tests.crash.sweeps import of_each_kind, together
+from proofs.crash.boarded import WHENS, boarded
+from proofs.crash.sweeps import of_each_kind, together
 
 
 def test_a_killed_loop_loses_no_ticket_and_does_nothing_twice() -> None:

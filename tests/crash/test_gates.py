@@ -1,7 +1,7 @@
 """kill -9 at the events of a run that goes step by step: the same questions stay open, and every answer counts once."""
 
-from tests.crash.gated import WHENS, gated
-from tests.crash.sweeps import Death
+from proofs.crash.gated import WHENS, gated
+from proofs.crash.sweeps import Death
 
 KINDS = (
     "proposal_started", "story_proposed", "question_asked", "question_answered", "story_split", "claim_judged",

@@ -7,9 +7,9 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from proofs.crash.sweeps import Death, at_calls, many, place
+from proofs.crash.tracing import library
 
-from tests.crash.sweeps import Death, at_calls, many, place
-from tests.crash.tracing import library
 from tests.crash.world import WIDE
 
 KILLS = 12

@@ -29,12 +29,12 @@ def repo(tmp_path: Path) -> Path:
 
 def test_only_what_carries_the_mark_of_this_very_run_is_killed(tmp_path: Path) -> None:
     mine, other = (
-        subprocess.Popen(["sleep", "60"], env={"PATH": os.environ["PATH"], **marks(tmp_path / name)})
+        subprocess.Popen(["sleep", "600"], env={"PATH": os.environ["PATH"], **marks(tmp_path / name)})
         for name in ("one/out", "two/out")
     )
     try:
         assert kill_leftovers(tmp_path / "one" / "out") == 1
-        assert mine.wait(10) == -signal.SIGKILL
+        assert mine.wait(60) == -signal.SIGKILL
         assert other.poll() is None
     finally:
         other.kill()
@@ -117,7 +117,7 @@ def test_the_git_process_that_moves_refs_ends_with_santiago(repo: Path, tmp_path
         ended = os.pidfd_open(keeper)
         holder.wait()
     try:
-        assert select.select([ended], [], [], 10)[0]
+        assert select.select([ended], [], [], 60)[0]
     finally:
         os.close(ended)
     assert git(repo, "rev-parse", BRANCH) == git(repo, "rev-parse", "HEAD")
@@ -150,7 +150,7 @@ def test_a_folder_that_the_background_could_not_remove_is_told_with_the_next_and
     with workspace.working(), monkeypatch.context() as patched:
         patched.setattr(os, "unlink", refuse)
         workspace.discard(workspace.checkout(head, "one"))
-        assert tried.wait(10)
+        assert tried.wait(60)
         with pytest.raises(SantiagoError, match="it could not be removed") as raised:
             _make_and_discard(workspace, head)
         assert raised.value.where == "/the/file"

@@ -1,6 +1,6 @@
 """kill -9 at the events of a planning session with two turns and a finalize: a sample of `python -m proofs sessions`."""
 
-from tests.crash.planned import WHENS, Death, planned
+from proofs.crash.planned import WHENS, Death, planned
 
 KINDS = (
     ("session_created", "question_answered", "session_finalized"),

@@ -3,10 +3,9 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-
-from tests.crash import probes
-from tests.crash.planted import BUGS
-from tests.crash.sweeps import Death, Place, place
+from proofs.crash import probes
+from proofs.crash.planted import BUGS
+from proofs.crash.sweeps import Death, Place, place
 
 
 def _dying(*deaths: Death) -> Callable[[Place], list[str]]:

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from random import Random
 
 import pytest
-
-from tests.crash import probes
-from tests.crash.sweeps import Death, Place, many, of_each_kind, place, together, twice
+from proofs.crash import probes
+from proofs.crash.sweeps import Death, Place, many, of_each_kind, place, together, twice
 
 pytestmark = pytest.mark.xdist_group("deaths at ports")
 

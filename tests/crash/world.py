@@ -140,7 +140,7 @@ class World:
     def _plan(self) -> None:
         made = self.top / "planned"
         forked.run(
-            ["plan", "prd.md", "--out-dir", str(made)], cwd=self.repo, env=dict(os.environ), seconds=60
+            ["plan", "prd.md", "--out-dir", str(made)], cwd=self.repo, env=dict(os.environ), seconds=300
         ).check_returncode()
         settings = {
             "contract_version": 1, "run_id": RUN, "repo_path": "repo", "prd_path": "prd.md",

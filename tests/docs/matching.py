@@ -10,6 +10,7 @@ VARIES = [
     (RUN, "RUN"),
     (re.compile(r"\bsha256:[0-9a-f]{8}…[0-9a-f]{4}\b"), "DIGEST"),
     (re.compile(r"\b\d{8}T\d{6}_\d{3}Z-\d+\b"), "MOMENT"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d (?=\d\d:\d\d:\d\d\b)"), ""),  # named only where it is another day than just before
     (re.compile(r"\b\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?Z?)?\b"), "DATE"),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), "TIME"),
     (re.compile(r"\b[0-9a-f]{7,64}\b"), "COMMIT"),

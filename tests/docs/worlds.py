@@ -307,7 +307,9 @@ def looking(world: World) -> None:
 def at_work(world: World) -> None:
     """Let Claude Code take its time."""
     ledger(world)
-    doing = [{"tools": tools, "sleep": 30} for tools in (texts.TOOLS[:4], [("Read", {"file_path": "ledger/entry.py"})])]
+    doing = [
+        {"tools": tools, "sleep": 300} for tools in (texts.TOOLS[:4], [("Read", {"file_path": "ledger/entry.py"})])
+    ]
     world.agent("claude", ("S1", doing[:1]), ("S2", doing[1:]))
 
 

@@ -17,6 +17,7 @@ from santiago.contract.ports.queue import POOL
 from santiago.engine import connect
 from tests.crash.world import BRANCH, RUN, Story, World, git, playbook
 from tests.engine.servers import awaited
+from tests.forked import Process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,6 +27,8 @@ LEASE_S, SHORT_S = 12, 4
 TWO = (Story("a"), Story("b"))
 """Two stories that can be worked on side by side."""
 _NOT_OURS = ("SANTIAGO_", "XDG_", "CI", "ANTHROPIC_", "CLAUDE_", "OPENAI_", "CODEX_", "GEMINI_")
+_MODULES = ("santiago.engine.postgres",)
+"""What those of a fleet import beside what every command does."""
 _AGENT = """#!{python}
 import os, pathlib, re, sys, time
 prompt = sys.stdin.read()
@@ -52,15 +55,20 @@ reason = "agent_rate_limited"
 
 
 class Program:
-    """One santiago of an interpreter of its own, which can be killed. What it prints goes to a file."""
+    """One santiago of an interpreter of its own, or of a copy of one, which can be killed. What it prints goes to a file."""
 
     def __init__(
-        self, arguments: list[str], cwd: Path, env: Mapping[str, str], log: Path, inside: tuple[str, ...] = ()
-    ) -> None:
+        self, arguments: list[str], cwd: Path, env: Mapping[str, str], log: Path, inside: tuple[str, ...] = (),
+        *, forked: bool = False,
+    ) -> None:  # fmt: skip
         """`inside` are the words that start a program in another network."""
         self.log = log
+        self.process: Process | subprocess.Popen[bytes]
         with log.open("ab") as out:
             self.began = out.tell()
+            if forked:
+                self.process = Process(arguments, cwd, env, out.fileno(), out.fileno(), _MODULES)
+                return
             self.process = subprocess.Popen(
                 [*inside, sys.executable, "-m", "santiago", *arguments], cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=out,
                 stderr=out, start_new_session=True,
@@ -117,6 +125,9 @@ def _kill(process: int) -> None:
 
 class Fleet:
     """One run, and the machines that carry it out."""
+
+    forks = True
+    """Whether programs are forked, which saves their imports; their command lines are not their own then."""
 
     def __init__(
         self, folder: Path, url: str, stories: tuple[Story, ...] = TWO, moves: Mapping[str, Any] | None = None,
@@ -182,7 +193,14 @@ class Fleet:
         return self.program([*arguments], self.world.top, f"command-{len(self.programs)}.log").ends(0)
 
     def program(self, arguments: list[str], cwd: Path, log: str = "", inside: tuple[str, ...] = ()) -> Program:
-        made = Program(arguments, cwd, self.env, self.folder / (log or f"program-{len(self.programs)}.log"), inside)
+        made = Program(
+            arguments,
+            cwd,
+            self.env,
+            self.folder / (log or f"program-{len(self.programs)}.log"),
+            inside,
+            forked=self.forks,
+        )
         self.programs.append(made)
         return made
 

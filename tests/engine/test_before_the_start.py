@@ -36,7 +36,7 @@ def fleet(postgres_engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def types(here: Fleet, *words: str, **env: str) -> tuple[int, str]:
-    done = forked.run([*words], cwd=here.world.repo, env={**here.env, **env}, seconds=60)
+    done = forked.run([*words], cwd=here.world.repo, env={**here.env, **env}, seconds=300)
     return done.returncode, f"{done.stdout}{done.stderr}"
 
 

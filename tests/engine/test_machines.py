@@ -35,6 +35,12 @@ def begun(here: Fleet, *names: str) -> None:
     awaited(lambda: all(list(here.begun.glob(name)) for name in names), f"no agent begins: {here.begun}")
 
 
+def was_lost_and_done(here: Fleet, story: str) -> bool:
+    """Tell whether a first attempt was lost and the last one counted. On a busy machine a short lease loses others between them."""
+    first, *more, last = here.endings(story)
+    return {first, *more} == {("voided", "worker_lost")} and last == ("ok", "")
+
+
 def test_two_workers_do_what_one_process_does(fleet: Callable[..., Fleet], tmp_path: Path) -> None:
     tree, done = serial(tmp_path / "serial", WIDE)
     here = fleet(WIDE)
@@ -57,7 +63,7 @@ def test_a_killed_worker_costs_an_attempt_that_is_void(fleet: Callable[..., Flee
     victim = next(worker for worker in workers if "attempt/S2/1 begins" in worker.said)
     victim.kill()
     run.ends(0)
-    assert here.endings("S2") == [("voided", "worker_lost"), ("ok", "")]
+    assert was_lost_and_done(here, "S2"), here.endings("S2")
     here.is_done()
 
 
@@ -182,7 +188,7 @@ def test_what_the_server_forgot_is_ordered_anew_and_what_comes_when_nobody_leads
     victim.process.send_signal(signal.SIGSTOP)
     forgets(here.url, here.queue, f"{RUN}/attempt/S2/1")
     run.ends(0)
-    assert here.endings("S2") == [("voided", "worker_lost"), ("ok", "")]
+    assert was_lost_and_done(here, "S2"), here.endings("S2")
     before = pushed.read_text()
     assert "refs/santiago-inbox/" in before
     victim.process.send_signal(signal.SIGCONT)
@@ -244,6 +250,7 @@ def test_a_worker_that_is_cut_off_ends_its_agent_by_its_own_clock(fleet: Callabl
 def test_secrets_are_in_no_database_ref_log_or_list_of_processes(engine: Engine, tmp_path: Path) -> None:
     """An agent says what it finds in its environment. The engine's password stands in one, and no agent or check gets that."""
     here = Fleet(tmp_path, engine.url)
+    here.forks = False
     here.helper()
     planted, password = "planted-0123456789-in-the-agent", "planted-9876543210-in-the-url"
     secret_url = engine.url.replace("santiago@", f"santiago:{password}@")

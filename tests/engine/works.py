@@ -14,7 +14,7 @@ from santiago.contract.steps import Integrate, Order, Step
 
 T = TypeVar("T")
 
-SECONDS = 30
+SECONDS = 60
 LONG_MS = SECONDS * 1000
 """How long something is waited for that must come; nothing but a defect makes it pass."""
 

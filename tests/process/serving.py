@@ -48,7 +48,7 @@ def marked(mark: str, program: bytes = b"") -> list[int]:
     return found
 
 
-def await_end(pids: list[int], seconds: float = 30) -> bool:
+def await_end(pids: list[int], seconds: float = 60) -> bool:
     """Wait until processes are gone, by the system's own notice of their end."""
     deadline = time.monotonic() + seconds
     for pid in pids:

@@ -263,7 +263,7 @@ def test_a_server_that_was_stopped_from_outside_goes_on_and_supervisors_at_rest_
 TRACE = "import ctypes, os, time; ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0); time.sleep(900)"
 
 
-@each("script", ["kill -STOP $PPID; exec sleep 900", f"exec {sys.executable} -c '{TRACE}'"])
+@each("script", ["kill -STOP $PPID; exec sleep 900", f"trap '' TERM; exec {sys.executable} -c '{TRACE}'"])
 def test_a_program_that_stops_its_supervisor_outlives_neither_limit_nor_grace(tmp_path: Path, script: str) -> None:
     server, mark = start_server(), new_mark()
     report = server.run(command(script, tmp_path, mark, timeout_ms=1000, grace_ms=100))
@@ -272,7 +272,10 @@ def test_a_program_that_stops_its_supervisor_outlives_neither_limit_nor_grace(tm
     assert server.close()
 
 
-def test_a_program_that_stops_its_supervisor_is_stopped_all_the_same(tmp_path: Path) -> None:
+@each(("hangs", "ended"), [(False, (True, False, "")), (True, (False, False, "the supervisor was killed"))])
+def test_a_program_that_stops_its_supervisor_is_stopped_all_the_same_and_a_supervisor_that_hangs_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hangs: bool, ended: tuple[bool, bool, str]
+) -> None:
     server, mark, pipe = start_server(), new_mark(), tmp_path / "pipe"
     os.mkfifo(pipe)
     looks = iter([None])
@@ -282,9 +285,22 @@ def test_a_program_that_stops_its_supervisor_is_stopped_all_the_same(tmp_path: P
             pipe.read_text()
         return "now"
 
+    server.run(
+        command("true", tmp_path)
+    )  # so that no supervisor must begin within the short patience, and nobody sweep
+    if hangs:
+        sweep = ProcessServer._sweep
+
+        def sweep_with_patience(server: ProcessServer) -> None:
+            monkeypatch.undo()
+            sweep(server)
+
+        monkeypatch.setattr(serving, "PATIENCE_MS", 200)
+        monkeypatch.setattr(tree, "kill_below", lambda _: None)
+        monkeypatch.setattr(ProcessServer, "_sweep", sweep_with_patience)
     script = f"kill -STOP $PPID; echo > {pipe}; exec sleep 900"
     report = server.run(command(script, tmp_path, mark, grace_ms=100), stopped)
-    assert (report.stopped, report.timed_out, report.error) == (True, False, "")
+    assert (report.stopped, report.timed_out, report.error) == ended
     assert marked(mark) == []
     assert server.close()
 
@@ -304,17 +320,6 @@ def test_how_long_a_program_went_on_is_known_although_nobody_looked(server: Proc
     much_later = looks[-1] + 3_600_000
     assert 0 < server.worked(looks[0], much_later) <= server.worked(before, much_later)
     assert abs(server.worked(before, much_later) - report.ms) <= 1
-
-
-def test_a_supervisor_that_hangs_does_not_hold_up_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    server, mark = start_server(), new_mark()
-    monkeypatch.setattr(serving, "PATIENCE_MS", 200)
-    monkeypatch.setattr(tree, "kill_below", lambda _: None)
-    report = server.run(command("kill -STOP $PPID; exec sleep 900", tmp_path, mark, timeout_ms=200, grace_ms=100))
-    monkeypatch.undo()
-    assert (report.exit_code, report.error) == (None, "the supervisor was killed")
-    assert marked(mark) == []
-    assert server.close()
 
 
 def test_a_server_that_does_not_go_on_is_an_error_and_no_hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from errno import ENOSPC
 
 import pytest
+from proofs.crash.checks import events_of
+from proofs.crash.sick import ERRORS, PLACES, Fault, SickPlace, library, sick_place
+from proofs.crash.sweeps import many
 
 from santiago.app.paths import scratch_of
-from tests.crash.checks import events_of
-from tests.crash.sick import ERRORS, PLACES, Fault, SickPlace, library, sick_place
-from tests.crash.sweeps import many
 from tests.crash.world import RUN
 
 pytestmark = pytest.mark.xdist_group("failing disk")

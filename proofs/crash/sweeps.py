@@ -12,10 +12,11 @@ from pathlib import Path
 from random import Random
 from typing import Protocol, TypeVar
 
-from tests.crash.checks import Finish, after_all, after_death, finish_of
-from tests.crash.nursery import Nursery, Report, When
-from tests.crash.power import Disk
 from tests.crash.world import SMALL, Story, World, memory_folder
+
+from proofs.crash.checks import Finish, after_all, after_death, finish_of
+from proofs.crash.nursery import Nursery, Report, When
+from proofs.crash.power import Disk
 
 MOST_STARTS = 60
 """Starts of one run until it must have come to its end."""

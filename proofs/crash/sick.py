@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from mmap import mmap
 from pathlib import Path
 
-from santiago.contract.reasons import ExitCode
-from tests.crash.checks import Finish, after_all, after_death, finish_of
-from tests.crash.nursery import Nursery, Report
-from tests.crash.sweeps import Tally
-from tests.crash.tracing import built
 from tests.crash.world import Story, World, memory_folder
+
+from proofs.crash.checks import Finish, after_all, after_death, finish_of
+from proofs.crash.nursery import Nursery, Report
+from proofs.crash.sweeps import Tally
+from proofs.crash.tracing import built
+from santiago.contract.reasons import ExitCode
 
 PLACES = ("out-dir", "repository", "cache", "TMPDIR")
 ERRORS = (errno.ENOSPC, errno.EROFS, errno.EIO)

@@ -21,11 +21,12 @@ from dataclasses import asdict, dataclass
 from pathlib import PurePath
 from typing import Any, Literal, Self
 
-from santiago.artifacts.log import LIGHT
-from santiago.process import tree
-from tests.crash.power import cut
 from tests.crash.world import ROOT, World
 from tests.forked import preload
+
+from proofs.crash.power import cut
+from santiago.artifacts.log import LIGHT
+from santiago.process import tree
 
 SECONDS = 180
 When = Literal[
@@ -80,7 +81,7 @@ class Nursery:
     def __init__(self, more: Mapping[str, str] | None = None) -> None:
         environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", **(more or {})}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.crash.nursery"],
+            [sys.executable, "-m", "proofs.crash.nursery"],
             cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
 
@@ -281,11 +282,11 @@ def _child(order: Order, wire: Wire) -> int:
     with contextlib.ExitStack() as stack:
         watch = None
         if order.plant:
-            from tests.crash import planted
+            from proofs.crash import planted
 
             stack.enter_context(planted.BUGS[order.plant]())
         if order.when == "watch":
-            from tests.crash.syncs import Watch
+            from proofs.crash.syncs import Watch
 
             watch = stack.enter_context(Watch(order.top))
         ports.install()

@@ -17,13 +17,14 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from santiago.contract.ports.queue import Address
-from santiago.engine.connect import open_queue
-from tests.crash.checks import ENDS
 from tests.crash.world import Story, git
 from tests.engine import networks, servers
 from tests.engine.machines import Fleet, Program
 from tests.engine.servers import Engine, awaited
+
+from proofs.crash.checks import ENDS
+from santiago.contract.ports.queue import Address
+from santiago.engine.connect import open_queue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,8 +49,6 @@ STORIES = tuple(
     )
     for number in range(40)
 )
-MOST = 2 * len(STORIES) * COST
-"""Dollars that a run may cost."""
 HITS = 0.75
 """The share of faults that wait for a worker which is at work."""
 SLOWEST_S = 0.4
@@ -113,15 +112,18 @@ class Tally:
 class Chaos(Fleet):
     """The machines, and one run after the other on them."""
 
-    def __init__(self, ground: Ground, seed: int, lease_s: int) -> None:
+    forks = False
+    """Their processor time is counted, and some are in other networks."""
+
+    def __init__(self, ground: Ground, seed: int, lease_s: int, stories: tuple[Story, ...] = STORIES) -> None:
         self.draw, self.ground, self.engine, self.lease_s = Random(seed), ground, ground.engine, lease_s
         slow = {
             f"R{number}": [
                 {**move, "seconds": round(self.draw.random() * SLOWEST_S, 2), "cost_usd": COST} for move in moves
             ]
-            for number, moves in ((n, _moves(story)) for n, story in enumerate(STORIES, 1))
+            for number, moves in ((n, _moves(story)) for n, story in enumerate(stories, 1))
         }
-        super().__init__(ground.folder / "chaos", ground.engine.url, STORIES, slow, lease_s)
+        super().__init__(ground.folder / "chaos", ground.engine.url, stories, slow, lease_s)
         alone: list[Network | None] = [None] * (WORKERS - len(ground.nets))
         self.places = [Place(net) for net in [*ground.nets, *alone]]
         self.tally, self.number, self.told = Tally(), 0, 0
@@ -132,8 +134,10 @@ class Chaos(Fleet):
         self.server_back = self.coordinator_back = 0.0
         self.run: Program | None = None
         self.log_at, self.started = 0, 0
-        self.more, self.most = 0.0, MOST
-        """Dollars that the next start is given, and how many the run may cost."""
+        self.usual = 2 * len(stories) * COST
+        """Dollars that a run may cost."""
+        self.more, self.most = 0.0, self.usual
+        """Dollars that the next start is given, and how many the run may cost then."""
         self.tree_alone = ""
 
     # Workers
@@ -186,9 +190,11 @@ class Chaos(Fleet):
 
     # One run after the other
 
-    def carry_out(self, orders: int, faults: Faults, tell: Callable[[str], None]) -> Tally:
-        """Carry out runs until there were so many orders and all faults."""
-        self.tree_alone = self._alone()
+    def carry_out(
+        self, orders: int, faults: Faults, tell: Callable[[str], None], alone: dict[tuple[Story, ...], str]
+    ) -> Tally:
+        """Carry out runs until there were so many orders and all faults; `alone` keeps what one process makes of stories."""
+        self.tree_alone = alone.get(self.world.stories) or alone.setdefault(self.world.stories, self._alone())
         for place in self.places:
             self.begin(place)
         for place in self.places:
@@ -222,7 +228,7 @@ class Chaos(Fleet):
     def _write_input(self) -> None:
         settings = json.loads((self.world.top / "in.json").read_text())
         settings["run_id"] = f"r{self.number}"
-        settings["limits"] |= {"run_max_cost_usd": MOST}
+        settings["limits"] |= {"run_max_cost_usd": self.usual}
         (self.world.top / f"in-{self.number}.json").write_text(json.dumps(settings))
 
     def _arguments(self) -> list[str]:
@@ -252,7 +258,7 @@ class Chaos(Fleet):
         self.run = self.program([*given, *terms], self.world.top, f"coordinator-{self.number}.log")
 
     def one_run(self, step: float) -> None:
-        self.number, self.log_at, self.most = self.number + 1, 0, MOST
+        self.number, self.log_at, self.most = self.number + 1, 0, self.usual
         self.world = replace(self.world)
         self._write_input()
         self._start(resumes=False)
@@ -386,7 +392,7 @@ class Chaos(Fleet):
 
     def _check_stories(self, events: list[dict[str, Any]]) -> None:
         done = Counter(one["story_id"] for one in events if one["event"] == "story_done")
-        if done != Counter(f"S{number}" for number in range(1, len(STORIES) + 1)):
+        if done != Counter(f"S{number}" for number in range(1, len(self.world.stories) + 1)):
             twice = [story for story, count in done.items() if count > 1]
             self.violate(f"{len(done)} stories are done, {twice} more than once")
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tests.crash.nursery import Nursery, Order, Report, When
-from tests.crash.sweeps import Tally
 from tests.crash.world import git, memory_folder
 from tests.sessions.drafters import drafter, plan
+
+from proofs.crash.nursery import Nursery, Order, Report, When
+from proofs.crash.sweeps import Tally
 
 WHENS: tuple[When, ...] = ("unrecorded", "recorded")
 STARTS = 12

@@ -3,8 +3,8 @@
 import shutil
 from collections.abc import Iterable
 
-from tests.crash.checks import after_all, after_death, events_of
-from tests.crash.sweeps import Death, Place
+from proofs.crash.checks import after_all, after_death, events_of
+from proofs.crash.sweeps import Death, Place
 
 
 def deaths(place: Place, episodes: Iterable[Death]) -> list[str]:

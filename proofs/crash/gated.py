@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.crash.world import Story, World, memory_folder
+
+from proofs.crash.checks import Finish, after_all, after_death, events_of, finish_of
+from proofs.crash.nursery import Nursery, Report, When
+from proofs.crash.sweeps import MOST_STARTS, Death, Tally
 from santiago.app.loading import load
 from santiago.artifacts.inbox import Inbox
 from santiago.contract.answers import Letter
-from tests.crash.checks import Finish, after_all, after_death, events_of, finish_of
-from tests.crash.nursery import Nursery, Report, When
-from tests.crash.sweeps import MOST_STARTS, Death, Tally
-from tests.crash.world import Story, World, memory_folder
 
 STEPS = (Story("a", parts=2), Story("b"))
 """A step with two substeps, and one whose plan and whose work a person wants changed once."""

@@ -9,10 +9,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from tests.crash.world import BRANCH, RUN, World, git
+
 from santiago.artifacts.reader import Reader
 from santiago.contract.errors import SantiagoError
 from santiago.executor.recover import MOST_ADOPTIONS
-from tests.crash.world import BRANCH, RUN, World, git
 
 ENDS = frozenset({"attempt_ended", "attempt_voided"})
 

@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.board.desk import REQUEST, SETTINGS
+from tests.cli import greeter
+from tests.crash.world import memory_folder
+
+from proofs.crash.nursery import Nursery, Order, Report, When
+from proofs.crash.sweeps import Death, Tally
 from santiago.app.loading import load
 from santiago.board.board_handle import open_board
 from santiago.contract.board import BoardEvent
-from tests.board.desk import REQUEST, SETTINGS
-from tests.cli import greeter
-from tests.crash.nursery import Nursery, Order, Report, When
-from tests.crash.sweeps import Death, Tally
-from tests.crash.world import memory_folder
 
 WHENS: tuple[When, ...] = ("uncommitted", "committed")
 STARTS = 6
