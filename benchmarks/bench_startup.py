@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.measure import verdict
 from benchmarks.stories import GIT
+from proofs.figures import ROOT, Skipped
 
 import santiago
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from proofs.figures import Measured
 
 TIMES = 15
+BEFORE_MCP = "b31c2f41^"
+"""The commit before the MCP server came: what no MCP client calls must not start later because of it."""
 STARTED = ("sh", "-c", 'echo $$ >../pid && exec "$@"', "sh")
 """Leaves the number of the process that it becomes to the agent."""
 SANTIAGO = (*STARTED, sys.executable, "-m", "santiago")
@@ -69,7 +72,21 @@ def run() -> list[Measured]:
         (top / "asks").write_text(ASKS, encoding="utf-8")
         least = _median([sys.executable, "-c", BARE], top)
         found.append(verdict("startup-mcp", _median([*SANTIAGO, "mcp"], top) / least, 1.3))
+        found.append(_without_mcp(top))
     return found
+
+
+def _without_mcp(top: Path) -> Measured:
+    """Compare `--help` with that of the commit before MCP, in turns."""
+    packed = subprocess.run(["git", "archive", BEFORE_MCP, "src"], cwd=ROOT, capture_output=True, check=False)
+    if packed.returncode:
+        return Skipped(row="startup-help-mcp", reason=f"the commit {BEFORE_MCP} is not here")
+    subprocess.run(["tar", "-x"], cwd=top, input=packed.stdout, check=True)
+    compileall.compile_dir(top / "src", quiet=2)
+    program = "import sys; sys.path.insert(0, {!r}); from santiago.cli.entry import entry; sys.argv = ['santiago', '--help']; entry()"
+    now, before = ([sys.executable, "-c", program.format(str(folder / "src"))] for folder in (ROOT, top))
+    ratios = [_seconds(now, top / "repo", 0) / _seconds(before, top / "repo", 0) for _ in range(5 * TIMES)]
+    return verdict("startup-help-mcp", statistics.median(ratios), 1.02)
 
 
 def _prepare(top: Path) -> None:

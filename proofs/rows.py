@@ -178,6 +178,18 @@ PROOFS = (
         rows={"agents": "Claude Code, Codex, OpenCode and Gemini CLI, the real programs: stories, time-outs, [every fault](agents-faults.md) (needs npm)"},
     ),
     Measurement(
+        command="python -m proofs interop", short="client",
+        paths=(*RUN, *_packages("mcp report"), "plugin", ".claude-plugin", "tests/agents", "tests/mcp", "proofs/interop.py"),
+        rows={
+            "interop-client": "MCP: the library's own client uses every tool, by two protocol versions",
+            "interop-inspector": "MCP: MCP Inspector's command line uses every tool (needs npm)",
+            "interop-claude": "MCP: Claude Code, with a hook that accepts every form, uses every tool, and no answer is recorded (needs npm)",
+            "interop-plug-in": "`claude plugin validate` of the plug-in and the marketplace; Claude Code loads its server and its skill (needs npm)",
+            "interop-acp": "ACP: claude-agent-acp and Gemini CLI, the real programs: stories with a failed check in the sandbox, usage to the token, "
+            "time-outs, [every fault](agents-faults.md) (needs npm)",
+        },
+    ),
+    Measurement(
         command="python -m proofs suite", short="tests/util", paths=("src", "tests", "proofs/suite.py", "constraints.txt", "dev"),
         rows={"suite": "`./dev test` in a fresh clone with an empty home folder, from the making of its environment to its end"},
     ),
@@ -200,6 +212,7 @@ BENCHMARKS = (
             "startup-stop": "`santiago stop` of a killed run of 20 stories / `python -c pass`",
             "startup-queue-list": "`santiago queue list` of a board without tickets / `python -c pass`",
             "startup-mcp": "`santiago mcp` until a client knows its tools / the least server of the same library, processor time, median of 15",
+            "startup-help-mcp": "`santiago --help` / the same of the commit before the MCP server, median of 75 pairs",
             "startup-resume": "`santiago resume` of a killed run until its agent starts, without a sandbox / `python -c pass`",
         },
     ),

@@ -1,97 +1,113 @@
-"""An agent that speaks ACP by the protocol's own library, and does what its first argument says. The tests start it."""
+"""An agent that speaks ACP, without any library, so that it starts at once. It does what its first argument says. The tests start it."""
 
-import asyncio
+import json
 import os
 import sys
 from pathlib import Path
 from typing import Any
 
-import acp
-from acp import schema
-from acp.schema import PermissionOption, ToolCallUpdate
-
 CASE = sys.argv[1]
 TOKENS = 6150
+OWN = "own"
+"""The id of each request of its own."""
 
 
-class Agent:
-    client: Any
+def send(**message: Any) -> None:
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
 
-    def on_connect(self, conn: Any) -> None:
-        self.client = conn
-        self.cancelled = asyncio.Event()
 
-    async def initialize(
-        self, protocol_version: int, client_capabilities: Any = None, **_: Any
-    ) -> acp.InitializeResponse:
-        assert not client_capabilities.terminal
-        assert not (
-            client_capabilities.fs and (client_capabilities.fs.read_text_file or client_capabilities.fs.write_text_file)
-        )
-        return acp.InitializeResponse(protocol_version=protocol_version)
+def hear() -> dict[str, Any]:
+    line = sys.stdin.readline()
+    if not line:
+        sys.exit()
+    heard: dict[str, Any] = json.loads(line)
+    return heard
 
-    async def new_session(self, cwd: str, **_: Any) -> acp.NewSessionResponse:
-        if CASE == "unsigned":
-            raise acp.RequestError(-32000, "Authentication required")
-        assert cwd == str(Path.cwd())
-        return acp.NewSessionResponse(session_id="one")
 
-    async def cancel(self, **_: Any) -> None:
-        self.cancelled.set()
+def update(name: str, /, **what: Any) -> None:
+    send(method="session/update", params={"sessionId": "one", "update": {"sessionUpdate": name, **what}})
 
-    async def say(self, update: Any) -> None:
-        await self.client.session_update(session_id="one", update=update)
 
-    async def may(self, *kinds: str) -> Any:
-        options = [PermissionOption(option_id=f"o-{kind}", name=kind, kind=kind) for kind in kinds]  # type: ignore[arg-type]
-        asked = ToolCallUpdate(tool_call_id="t1", title="Write hello.txt")
-        return (await self.client.request_permission(session_id="one", tool_call=asked, options=options)).outcome
+def say(text: str) -> None:
+    update("agent_message_chunk", content={"type": "text", "text": text})
 
-    async def prompt(self, prompt: list[Any], **_: Any) -> acp.PromptResponse:
-        if CASE == "rate":
-            raise acp.RequestError(-32603, "Internal error", {"errorKind": "rate_limit"})
-        if CASE == "dies":
+
+def ask(method: str, **params: Any) -> Any:
+    send(id=OWN, method=method, params={"sessionId": "one", **params})
+    while (heard := hear()).get("id") != OWN:
+        pass
+    return heard["result"]
+
+
+def may(*kinds: str) -> Any:
+    options = [{"optionId": f"o-{kind}", "name": kind, "kind": kind} for kind in kinds]
+    tool = {"toolCallId": "t1", "title": "Write hello.txt"}
+    return ask("session/request_permission", toolCall=tool, options=options)["outcome"]
+
+
+def cancelled() -> dict[str, str]:
+    while hear().get("method") != "session/cancel":
+        pass
+    return {"stopReason": "cancelled"}
+
+
+def turn(prompt: str) -> dict[str, Any]:
+    match CASE:
+        case "dies":
             os._exit(3)
-        if CASE == "garbage":
-            sys.stdout.write("no json\n" * 3)
-            sys.stdout.flush()
-        if CASE == "flood":
+        case "silence":
+            return cancelled()
+        case "refusal":
+            return {"stopReason": "refusal"}
+        case "question":
+            schema = {"type": "object", "properties": {}}
+            answer = ask("elicitation/create", mode="form", message="Which of the two?", requestedSchema=schema)
+            assert answer["action"] == "cancel"
+            return cancelled()
+        case "garbage":
+            print("no json\n" * 3, flush=True)
+        case "flood":
             for number in range(300):
-                await self.say(acp.update_agent_message_text(f"{number} " + "x" * 100))
-        if CASE == "silent":
-            await self.cancelled.wait()
-            return acp.PromptResponse(stop_reason="cancelled")
-        if CASE == "asks":
-            form = schema.ElicitationFormSessionMode(
-                session_id="one", requested_schema=schema.ElicitationSchema(properties={})
-            )
-            answer = await self.client.create_elicitation(message="Which of the two?", mode=form)
-            assert answer.action == "cancel"
-            return acp.PromptResponse(stop_reason="cancelled")
-        if CASE == "refuses":
-            return acp.PromptResponse(stop_reason="refusal")
-        return await self.work(prompt[0].text)
-
-    async def work(self, prompt: str) -> acp.PromptResponse:
-        always = await self.may("allow_always", "reject_once")
-        assert always.outcome == "cancelled", "nothing is allowed for always"
-        once = await self.may("reject_once", "allow_always", "allow_once")
-        assert once.option_id == "o-allow_once"
-        await self.say(acp.update_plan([acp.plan_entry("write it", status="in_progress")]))
-        await self.say(acp.start_tool_call("t1", "Write hello.txt", kind="edit"))
-        if "hello.txt" in prompt:
-            Path("hello.txt").write_text("hello\n")
-        await self.say(
-            schema.UsageUpdate(
-                used=5, size=10, cost=schema.Cost(amount=0.25, currency="USD"), session_update="usage_update"
-            )
-        )
-        for piece in ("All ", "done."):
-            await self.say(acp.update_agent_message_text(piece))
-        usage = schema.Usage(total_tokens=TOKENS, input_tokens=6000, output_tokens=150)
-        return acp.PromptResponse(stop_reason="end_turn", usage=usage)
+                say(f"{number} " + "x" * 100)
+    return work(prompt)
 
 
-if __name__ == "__main__":
-    agent: Any = Agent()
-    asyncio.run(acp.run_agent(agent))
+def work(prompt: str) -> dict[str, Any]:
+    assert may("allow_always", "reject_once")["outcome"] == "cancelled", "nothing is allowed for always"
+    assert may("reject_once", "allow_always", "allow_once")["optionId"] == "o-allow_once"
+    update("plan", entries=[{"content": "write it", "status": "in_progress", "priority": "medium"}])
+    update("tool_call", toolCallId="t1", title="Write hello.txt", kind="edit")
+    if "hello.txt" in prompt:
+        Path("hello.txt").write_text("hello\n")
+    update("usage_update", used=5, size=10, cost={"amount": 0.25, "currency": "USD"})
+    for piece in ("All ", "done."):
+        say(piece)
+    return {"stopReason": "end_turn", "usage": {"totalTokens": TOKENS, "inputTokens": 6000, "outputTokens": 150}}
+
+
+def answered(method: str, params: dict[str, Any]) -> dict[str, Any]:
+    if method == "initialize":
+        can = params["clientCapabilities"]
+        assert not can.get("terminal")
+        assert not any((can.get("fs") or {}).values())
+        return {"protocolVersion": params["protocolVersion"]}
+    if method == "session/new":
+        assert params["cwd"] == str(Path.cwd())
+        return {"sessionId": "one"}
+    return turn(params["prompt"][0]["text"])
+
+
+ERRORS = {
+    ("rate limit", "session/prompt"): {
+        "code": -32603,
+        "message": "Internal error",
+        "data": {"errorKind": "rate_limit"},
+    },
+    ("not signed in", "session/new"): {"code": -32000, "message": "Authentication required"},
+}
+while True:
+    asked = hear()
+    if error := ERRORS.get((CASE, asked["method"])):
+        send(id=asked["id"], error=error)
+    elif "id" in asked:
+        send(id=asked["id"], result=answered(asked["method"], asked["params"]))

@@ -18,6 +18,7 @@ from santiago.process.redact import secrets_in
 from santiago.process.server import ProcessServer
 from tests.agents.faults import Case
 from tests.agents.homes import home
+from tests.agents.install import PROGRAMS
 from tests.agents.model import Model
 from tests.agents.packets import STORY, Never, packet_in
 from tests.agents.running import surroundings
@@ -76,7 +77,8 @@ def bench(
     with Model(script, fault) as model, home(name, model.url) as folders, TemporaryDirectory() as place:
         repo = _repository(Path(place, "repo"))
         source = surroundings(name, folders, Path(place, "cache"))
-        profile = agents.profile_of(Agent(profile=name), source)
+        agent = agents.one_named(Agent(), PROGRAMS[name].words or name, None, None)
+        profile = agents.profile_of(agent, source)
         fence = partial(
             agents.fenced,
             profile=profile,
@@ -84,7 +86,7 @@ def bench(
             source=source,
             hidden=(),
         )
-        run_input = RunInput(contract_version=1, repo_path=str(repo), prd_path="prd.md", agent=Agent(profile=name))
+        run_input = RunInput(contract_version=1, repo_path=str(repo), prd_path="prd.md", agent=agent)
         scratch = Path(place, "scratch")
         backend = agents.backend(profile, run_input, server, source, fence, secrets_in(source), scratch)
         Path(place, "plan").mkdir()

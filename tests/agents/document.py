@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from santiago.contract.reasons import Reason
-from tests.agents.faults import AGENTS, CASES, FREE, TABLE
+from tests.agents.faults import AGENTS, CASES, FREE, OF_PROTOCOL, TABLE
 from tests.agents.install import PROGRAMS
 
 PAGE = Path(__file__).parents[2] / "docs" / "agents-faults.md"
@@ -12,13 +12,21 @@ BEGINS, ENDS = "<!-- the table begins -->\n", "<!-- the table ends -->\n"
 
 def table() -> str:
     """Return the table as Markdown."""
-    names = [f"{name} {PROGRAMS[name].version}" for name in AGENTS]
+    names = [f"{PROGRAMS[name].executable or name} {PROGRAMS[name].version}" for name in AGENTS]
     head = [f"| fault | what happens | {' | '.join(names)} |", f"|---|---|{'---|' * len(names)}"]
     rows = [
         f"| {case.name} | {case.happens} | {' | '.join(_end(TABLE[name][case.name]) for name in AGENTS)} |"
         for case in CASES
     ]
-    return "\n" + "\n".join([*head, *rows]) + "\n\n"
+    return "\n" + "\n".join([*head, *rows]) + "\n\n" + of_protocol()
+
+
+def of_protocol() -> str:
+    """Return the table of faults that an agent of any make has which speaks ACP."""
+    rows = [f"| {name} | {happens} | {_end(reason)} |" for name, (happens, reason) in OF_PROTOCOL.items()]
+    return (
+        "\n".join(["| fault of an agent that speaks ACP | what happens | ends in |", "|---|---|---|", *rows]) + "\n\n"
+    )
 
 
 def _end(reason: Reason | None) -> str:

@@ -49,7 +49,7 @@ CASES = (
     Case("endless", "tool calls without end", script=(Shell("true"),), lasts=True),
 )
 
-AGENTS = ("claude", "codex", "opencode", "gemini")
+AGENTS = ("claude", "codex", "opencode", "gemini", "claude-acp", "gemini-acp")
 _OK, _LOGIN, _MODEL, _LONG = (
     None,
     Reason.AGENT_NOT_SIGNED_IN,
@@ -64,35 +64,48 @@ _NOTHING, _ERROR, _REFUSED, _ASKED = (
     Reason.AGENT_ASKED,
 )
 _TABLE: dict[str, tuple[Reason | None, ...]] = {
-    #               claude    codex     opencode  gemini
-    "fine":         (_OK,      _OK,      _OK,      _OK),
-    "401":          (_LOGIN,   _LOGIN,   _LOGIN,   _LOGIN),
-    "403":          (_LOGIN,   _LOGIN,   _LOGIN,   _LOGIN),
-    "402":          (_LOGIN,   _LOGIN,   _LOGIN,   _LOGIN),
-    "404":          (_MODEL,   _MODEL,   _MODEL,   _MODEL),
-    "400":          (_LONG,    _LONG,    _LONG,    _LONG),
-    "429 until":    (_LIMIT,   _LIMIT,   _LIMIT,   _LIMIT),
-    "429":          (_LIMIT,   _LIMIT,   _LIMIT,   _LIMIT),
-    "429 twice":    (_LIMIT,   _LIMIT,   _OK,      _LIMIT),
-    "500":          (_AWAY,    _AWAY,    _AWAY,    _AWAY),
-    "500 once":     (_OK,      _OK,      _OK,      _OK),
-    "529":          (_AWAY,    _AWAY,    _AWAY,    _AWAY),
-    "slow":         (_OK,      _OK,      _OK,      _OK),
-    "stall":        (_TIME,    _TIME,    _TIME,    _TIME),
-    "cut":          (_AWAY,    _AWAY,    _AWAY,    _AWAY),
-    "cut once":     (_OK,      _OK,      _OK,      _AWAY),
-    "cut late":     (_AWAY,    _AWAY,    _AWAY,    _AWAY),
-    "html":         (_AWAY,    _AWAY,    _AWAY,    _AWAY),
-    "empty":        (_NOTHING, _NOTHING, _NOTHING, _ERROR),
-    "unknown tool": (_OK,      _OK,      _OK,      _OK),
-    "token limit":  (_ERROR,   _ERROR,   _NOTHING, _NOTHING),
-    "refusal":      (_REFUSED, _REFUSED, _REFUSED, _NOTHING),
-    "question":     (_ASKED,   _ASKED,   _ASKED,   _ASKED),
-    "endless":      (_TIME,    _TIME,    _TIME,    _NOTHING),
+    #               claude    codex     opencode  gemini    by ACP:
+    #                                                   claude    gemini
+    "fine":         (_OK,      _OK,      _OK,      _OK,      _OK,      _OK),
+    "401":          (_LOGIN,   _LOGIN,   _LOGIN,   _LOGIN,   _LOGIN,   _LOGIN),
+    "403":          (_LOGIN,   _LOGIN,   _LOGIN,   _LOGIN,   _LOGIN,   _LOGIN),
+    "402":          (_LOGIN,   _LOGIN,   _LOGIN,   _LOGIN,   _LOGIN,   _LOGIN),
+    "404":          (_MODEL,   _MODEL,   _MODEL,   _MODEL,   _MODEL,   _MODEL),
+    "400":          (_LONG,    _LONG,    _LONG,    _LONG,    _LONG,    _LONG),
+    "429 until":    (_LIMIT,   _LIMIT,   _LIMIT,   _LIMIT,   _LIMIT,   _LIMIT),
+    "429":          (_LIMIT,   _LIMIT,   _LIMIT,   _LIMIT,   _LIMIT,   _LIMIT),
+    "429 twice":    (_LIMIT,   _LIMIT,   _OK,      _LIMIT,   _LIMIT,   _LIMIT),
+    "500":          (_AWAY,    _AWAY,    _AWAY,    _AWAY,    _AWAY,    _AWAY),
+    "500 once":     (_OK,      _OK,      _OK,      _OK,      _OK,      _OK),
+    "529":          (_AWAY,    _AWAY,    _AWAY,    _AWAY,    _AWAY,    _AWAY),
+    "slow":         (_OK,      _OK,      _OK,      _OK,      _OK,      _OK),
+    "stall":        (_TIME,    _TIME,    _TIME,    _TIME,    _TIME,    _TIME),
+    "cut":          (_AWAY,    _AWAY,    _AWAY,    _AWAY,    _AWAY,    _AWAY),
+    "cut once":     (_OK,      _OK,      _OK,      _AWAY,    _OK,      _AWAY),
+    "cut late":     (_AWAY,    _AWAY,    _AWAY,    _AWAY,    _AWAY,    _AWAY),
+    "html":         (_AWAY,    _AWAY,    _AWAY,    _AWAY,    _AWAY,    _AWAY),
+    "empty":        (_NOTHING, _NOTHING, _NOTHING, _ERROR,   _NOTHING, _ERROR),
+    "unknown tool": (_OK,      _OK,      _OK,      _OK,      _OK,      _OK),
+    "token limit":  (_ERROR,   _ERROR,   _NOTHING, _NOTHING, _ERROR,   _NOTHING),
+    "refusal":      (_REFUSED, _REFUSED, _REFUSED, _NOTHING, _REFUSED, _NOTHING),
+    "question":     (_ASKED,   _ASKED,   _ASKED,   _ASKED,   _ASKED,   _ASKED),
+    "endless":      (_TIME,    _TIME,    _TIME,    _NOTHING, _TIME,    _NOTHING),
 }  # fmt: skip
 
 TABLE = {agent: {case: row[column] for case, row in _TABLE.items()} for column, agent in enumerate(AGENTS)}
 """For each agent the reason that a fault ends in; None where the work gets done all the same."""
+
+OF_PROTOCOL: dict[str, tuple[str, Reason | None]] = {
+    "rate limit": ("the turn ends with an error of this kind", _LIMIT),
+    "not signed in": ("no session is given", _LOGIN),
+    "refusal": ("the turn ends with a refusal", _REFUSED),
+    "question": ("a form for a person", _ASKED),
+    "dies": ("the agent ends in the middle of the turn", _ERROR),
+    "silence": ("nothing comes until time is up", _TIME),
+    "garbage": ("lines that are no messages, then the work", _OK),
+    "flood": ("hundreds of messages, then the work", _OK),
+}
+"""Faults of an agent that speaks ACP: what happens, and the reason that each must end in."""
 
 
 def sample(agent: str) -> tuple[Case, ...]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 
-from tests.agents.install import cache
+from tests.agents.install import PROGRAMS, cache
 
 KEY = "sk-loopback-0123456789abcdef"
 """No service knows it; it looks like a secret, and must be found nowhere afterwards."""
@@ -21,7 +21,7 @@ def home(name: str, url: str) -> Iterator[dict[str, str]]:
     cache().mkdir(parents=True, exist_ok=True)
     folder = Path(mkdtemp(prefix="home-", dir=cache()))  # codex wants it outside the temporary folder
     try:
-        yield {"HOME": str(folder), **_SETTLED[name](folder, url)}
+        yield {"HOME": str(folder), **_SETTLED[PROGRAMS[name].home or name](folder, url)}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
 
+NODE = "node@22.23.3"
+"""The registry has Node itself, for what needs a newer one than the machine has."""
 NO_NPM = "npm is not on PATH, and the agent programs come from there"
 _UNREACHABLE = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENETUNREACH", "ENOTCACHED")
 MINUTES = 10
@@ -18,7 +20,7 @@ MINUTES = 10
 
 @dataclass(frozen=True)
 class Program:
-    """One agent program of the registry; its name is also that of its profile and of its executable."""
+    """One program of the registry. An agent's name is also that of its profile and of its executable, if nothing else is said."""
 
     name: str
     package: str
@@ -27,10 +29,17 @@ class Program:
     """Whether its own set-up script must put a binary in place."""
     seconds: int = 15
     """Until it surely works on its task; an attempt that is to be ended by force lasts this long."""
+    more: tuple[str, ...] = ()
+    """Packages that it needs besides."""
+    executable: str = ""
+    home: str = ""
+    """Whose settings it has."""
+    words: str = ""
+    """What `--agent` is given for it."""
 
     @property
     def folder(self) -> Path:
-        return cache() / f"{self.name}-{self.version}"
+        return cache() / f"{self.executable or self.name}-{self.version}"
 
     @property
     def bin(self) -> Path:
@@ -44,8 +53,20 @@ PROGRAMS = {
         Program("codex", "@openai/codex", "0.166.0"),
         Program("opencode", "opencode-ai", "1.18.18", scripts=True, seconds=60),
         Program("gemini", "@google/gemini-cli", "0.61.0", seconds=40),
+        Program(
+            "claude-acp", "@agentclientprotocol/claude-agent-acp", "0.99.0", scripts=True, seconds=30, more=(NODE,),
+            executable="claude-agent-acp", home="claude", words="acp:claude-agent-acp",
+        ),
+        Program(
+            "gemini-acp", "@google/gemini-cli", "0.61.0", seconds=40, executable="gemini", home="gemini",
+            words="acp:gemini --acp --skip-trust --approval-mode yolo",
+        ),
     )
-}
+}  # fmt: skip
+INSPECTOR = Program(
+    "inspector", "@modelcontextprotocol/inspector", "2.12.0", scripts=True, more=(NODE,), executable="mcp-inspector"
+)
+OVER_ACP = tuple(name for name, program in PROGRAMS.items() if program.words)
 
 
 class InstallError(Exception):
@@ -97,10 +118,10 @@ def _fetch(program: Program, place: Path) -> None:
     ]
     scripts = [] if program.scripts else ["--ignore-scripts"]
     ran = subprocess.run(
-        ["npm", "install", "--prefix", str(place), *quiet, *scripts, wanted],
+        ["npm", "install", "--prefix", str(place), *quiet, *scripts, *program.more, wanted],
         capture_output=True, text=True, timeout=MINUTES * 60, check=False, stdin=subprocess.DEVNULL, cwd=place,
     )  # fmt: skip
-    if ran.returncode == 0 and (place / "node_modules" / ".bin" / program.name).exists():
+    if ran.returncode == 0 and (place / "node_modules" / ".bin" / (program.executable or program.name)).exists():
         return
     shutil.rmtree(place, ignore_errors=True)
     said = (ran.stderr or ran.stdout).strip()[-2000:]
@@ -114,5 +135,5 @@ def is_whole() -> bool:
 
 
 def chosen() -> list[str]:
-    """Return the programs to test with: the two that start fastest, or those that somebody named."""
+    """Return the agents to test with: the two that start fastest, or those that somebody named."""
     return os.environ.get("SANTIAGO_TEST_AGENTS", "claude codex").split()

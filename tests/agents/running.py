@@ -55,7 +55,8 @@ def carry_out(name: str, repo: Path, model: Model, *, word: str = "", fence: str
     with home(name, model.url) as folders:
         env = surroundings(name, folders, repo.parent / "cache")
         fence = "off" if sandbox.detect("auto", env).kind == "none" else fence
-        arguments = ("run", "prd.md", "--agent", name, "--trust-commands", "--plain", "--sandbox", fence)
+        agent = PROGRAMS[name].words or name
+        arguments = ("run", "prd.md", "--agent", agent, "--trust-commands", "--plain", "--sandbox", fence)
         ran = santiago(*arguments, cwd=repo, env=env, seconds=SECONDS)
         return Ran(repo, ran.returncode, ran.stdout + ran.stderr, alive(folders["HOME"], word))
 

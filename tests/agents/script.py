@@ -1,8 +1,8 @@
 """What the scripted model does: actions, one per tool result that it has seen, and faults in their place."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class Call:
     """A tool by its exact name, declared or not."""
 
     name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

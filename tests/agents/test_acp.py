@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,15 +20,16 @@ from santiago.app.start.agents import BRIDGE, one_named, profile_of
 from santiago.contract.errors import SantiagoError
 from santiago.contract.outcomes import AgentEnding
 from santiago.contract.policy import Agent
-from santiago.contract.reasons import Reason
 from santiago.process import tree
 from santiago.process.server import ProcessServer
+from tests.agents.faults import OF_PROTOCOL
 from tests.agents.packets import Never, packet_in
 from tests.cli import greeter
 from tests.cli.santiago import santiago
 from tests.process.serving import start_server
 
 pytest.importorskip("acp", reason="the library that speaks ACP is missing: pip install 'santiago[acp]'")
+PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
 PROGRAM = Path(__file__).with_name("acp_agent.py")
 PRD = "# PRD: Greeter\n\n### R1: Say hello\n\n**Files:** `hello.txt`\n\n- [ ] hello.txt says hello\n\n**Verification:** `grep hello hello.txt`\n"
 
@@ -39,7 +42,7 @@ def server() -> Iterator[ProcessServer]:
 
 
 def turn(server: ProcessServer, place: Path, case: str) -> AgentEnding:
-    """Have the agent do one thing, by the bridge and without a fence."""
+    """Have the agent do one thing, by the bridge and without a fence. One that is silent gets little time."""
     for name in ("work", "plan", "scratch"):
         (place / name).mkdir(parents=True)
     (place / "prompt.md").write_text("Write hello.txt.")
@@ -49,18 +52,17 @@ def turn(server: ProcessServer, place: Path, case: str) -> AgentEnding:
     agent = RalphFresh(
         server, profile, {"PATH": "/usr/bin:/bin"}, lambda command, *_: Fenced(command, None), (), place / "scratch"
     )
-    return agent.attempt(packet_in(place, place / "work"), Never())
+    packet = packet_in(place, place / "work")
+    return agent.attempt(replace(packet, timeout_ms=1_000) if case == "silence" else packet, Never())
 
 
-def test_each_way_of_ending_has_its_reason(server: ProcessServer, tmp_path: Path) -> None:
-    wanted = {
-        "work": None, "garbage": None, "flood": None, "asks": Reason.AGENT_ASKED, "refuses": Reason.AGENT_REFUSED,
-        "rate": Reason.AGENT_RATE_LIMITED, "unsigned": Reason.AGENT_NOT_SIGNED_IN, "dies": Reason.AGENT_EXIT_NONZERO,
-    }  # fmt: skip
-    met = {case: turn(server, tmp_path / case, case) for case in wanted}
-    assert {case: end.reason for case, end in met.items()} == wanted
-    assert met["asks"].question == "Which of the two?"
-    for case in ("work", "garbage", "flood"):
+def test_each_fault_of_the_protocol_ends_in_the_reason_of_the_table(server: ProcessServer, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        ends = pool.map(lambda case: turn(server, tmp_path / case, case), OF_PROTOCOL)
+        met = dict(zip(OF_PROTOCOL, ends, strict=True))
+    assert {case: end.reason for case, end in met.items()} == {case: end for case, (_, end) in OF_PROTOCOL.items()}
+    assert met["question"].question == "Which of the two?"
+    for case in ("garbage", "flood"):
         end = met[case]
         assert (end.usage.tokens, end.usage.cost_usd, end.session) == (6150, 250_000, "one"), case
         assert end.message.endswith("All done.")
@@ -70,7 +72,7 @@ def test_each_way_of_ending_has_its_reason(server: ProcessServer, tmp_path: Path
 
 def test_a_silent_agent_hears_of_the_end_by_the_protocol_first(tmp_path: Path) -> None:
     """As a supervisor does at a time-out, both are told to end."""
-    command = [sys.executable, "-I", BRIDGE, sys.executable, str(PROGRAM), "silent"]
+    command = [sys.executable, "-I", BRIDGE, sys.executable, str(PROGRAM), "silence"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, cwd=tmp_path, text=True) as bridge:
         assert bridge.stdin
@@ -104,15 +106,24 @@ def test_a_run_has_it_work_inside_the_fence(tmp_path: Path) -> None:
 
 
 def test_it_has_the_settings_of_the_agent_that_its_program_names() -> None:
-    for words, known in (("gemini --acp", "gemini"), ("/opt/bin/claude-agent-acp", "claude"), ("codex-acp", "codex")):
-        profile = profile_of(one_named(Agent(), f"acp:{words}", None, None), {})
-        assert (profile.name, profile.needs, profile.sign_in) == (
-            "acp",
-            (one := own_catalog().get(known)).needs,
-            one.sign_in,
-        )
+    for words, known in (
+        ("gemini --acp", "gemini"),
+        ("/opt/bin/claude-agent-acp", "claude"),
+        ("opencode acp", "opencode"),
+    ):
+        profile, one = profile_of(one_named(Agent(), f"acp:{words}", None, None), {}), own_catalog().get(known)
+        assert (profile.name, profile.needs, profile.sign_in) == ("acp", one.needs, one.sign_in)
+        assert (profile.reports, profile.start.env) == (one.reports_over_acp, one.start.env)
+        assert any(rule.tokens for rule in profile.on) is ("tokens" in one.reports_over_acp)
     assert understood("acp:gemini").name == "acp"
-    with pytest.raises(SantiagoError):
-        one_named(Agent(), "acp:", None, None)
-    with pytest.raises(SantiagoError, match="command line itself"):
-        one_named(Agent(), "acp", None, None)
+    for words, told in (("acp:", "names nothing"), ("acp", "command line itself")):
+        with pytest.raises(SantiagoError, match=told):
+            one_named(Agent(), words, None, None)
+
+
+def test_the_page_says_which_of_them_report_tokens() -> None:
+    rows = re.findall(r"(?m)^\|[^|]*\| `acp:([^`]*)` \|[^|]*\| ([^|]*?) \|", PAGE.read_text())
+    assert len(rows) >= 9
+    for words, told in rows:
+        profile = profile_of(one_named(Agent(), f"acp:{words}", None, None), {})
+        assert ("tokens" in profile.reports) is (told[:2] != "no"), words

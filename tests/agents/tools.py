@@ -24,7 +24,7 @@ def use(action: Action, asked: Conversation) -> Use | None:
     if isinstance(action, Say):
         return None
     if isinstance(action, Call):
-        return Use(action.name, {})
+        return Use(action.name, dict(action.arguments))
     for name, arguments in _WAYS[type(action)]:
         tool = asked.tools.get(name)
         if tool is not None:

@@ -149,6 +149,8 @@ class Profile:
     """Whether every complete stream has a closing line. If so, a stream without one was cut."""
     reports: tuple[Figure, ...] = ()
     """What usage it reports: `tokens`, `cost`."""
+    reports_over_acp: tuple[Figure, ...] = ("tokens", "cost")
+    """What of it also a program of this agent reports that speaks ACP. What is not named here is unknown."""
     on: tuple[Rule, ...] = ()
     """Rules for the lines of the stream. Every rule that fits is applied."""
     report: tuple[Rule, ...] = ()

@@ -18,6 +18,8 @@ from santiago.app.config import user_file, user_lets_start
 from santiago.app.detached import Detached
 from santiago.app.finding import is_of_session, newest_of, runs_here
 from santiago.app.loading import working
+from santiago.app.planning import session_word
+from santiago.app.planning.planning_sessions import Planning, open_here
 from santiago.app.start.identity import refuse_copied
 from santiago.app.start.proposals import sentence
 from santiago.app.start.risky_settings import waiting as untrusted
@@ -25,7 +27,8 @@ from santiago.contract.answers import FREE, KINDS, understood
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.mcp.telling import BEGUN, board, compiled, document_here, run_of
 from santiago.report.asking import waiting
-from santiago.report.question import card
+from santiago.report.question import card, cards_of
+from santiago.report.session_review import review_of
 from santiago.util.text import first, harmless
 from santiago.workspace.ancestry import resolve
 
@@ -34,11 +37,14 @@ if TYPE_CHECKING:
 
     from santiago.app.compiling import Job
     from santiago.app.loading import Run
-    from santiago.contract.state import Question
     from santiago.planner.compile import Compilation
+    from santiago.report.question import Card
 
 SHOWN = 1_500
 """How many characters of a question a person is shown."""
+TEXTS = {**FREE, "plan": "adjust"}
+"""Kind of question → the word that a person's text is recorded as. Questions of other kinds take none here."""
+_NOT_GIVEN = {"decline": "declined", "cancel": "cancelled"}
 
 
 def who() -> str:
@@ -52,10 +58,10 @@ def who() -> str:
 def message(question: str, run: str) -> str:
     """Return what a person is asked; empty if the question takes no text here."""
     with suppress(SantiagoError):  # `answer` says what is wrong
-        found, asked = _asked(question, run)
-        if word := FREE.get(asked.kind):
+        asked, whose = _asked(question, run)
+        if word := TEXTS.get(asked.kind):
             return (
-                f"{asked.id} of {found.run_id} asks: {first(harmless(asked.text), SHOWN)}\n\n"
+                f"{asked.id} of {_name(whose)} asks: {first(harmless(asked.text), SHOWN)}\n\n"
                 f"What you write is recorded as `{word}` ({KINDS[asked.kind][word]}). It approves nothing."
             )
     return ""
@@ -63,38 +69,55 @@ def message(question: str, run: str) -> str:
 
 def answer(question: str, run: str, action: str, text: str) -> Iterator[str]:
     """Leave a person's text as the answer to a question; `action` is what their client said of the form, or empty."""
-    if is_of_session(question):
-        yield f"{question} belongs to a planning session. A person answers it: `santiago review`."
-        return
-    found, asked = _asked(question, run)
-    typed = card(found.plan, found.state, asked, found.out_dir)
-    word = FREE.get(asked.kind)
+    asked, whose = _asked(question, run)
+    word = TEXTS.get(asked.kind)
     if word is None:
         yield f"{question} takes no text here: its words give a consent, which only a person gives, in a terminal."
     elif action == "accept" and _is_text(text):
-        refuse_copied(found.out_dir)
-        yield requests.answer(found, question, word, who(), text=text).text
+        yield _left(asked, whose, word, text)
         return
     elif action == "accept":
         yield "Nothing is recorded: a consent or a fixed word is not taken here, only text that says what should be different."
     elif action:
-        yield f"Nothing is recorded: the form was {action}d, or the client never showed it. Do not answer for the person."
+        yield f"Nothing is recorded: the form was {_NOT_GIVEN[action]}, or the client never showed it. Do not answer for the person."
     else:
         yield "Nothing is recorded: this client does not show forms."
-    yield f"The person can type: {typed.command} WORD"
-    yield from (f"  {name:<9} {does}" for name, does in typed.words)
+    yield f"The person can type: {asked.command} WORD"
+    yield from (f"  {name:<9} {does}" for name, does in asked.words)
     # The address of the page holds a key that lets its reader answer, so a model is told the command that prints it.
-    yield f"or answer on a page (santiago serve) or on the screen (santiago watch {quote(found.run_id)})"
+    screen = "review" if isinstance(whose, Planning) else "watch"
+    yield f"or answer on a page (santiago serve) or on the screen (santiago {screen} {quote(_name(whose))})"
 
 
-def _asked(question: str, run: str) -> tuple[Run, Question]:
-    """Return an open question and its run; raise where it is not open."""
-    name = str(run_of(run).out_dir) if run else None
-    found = [(one, asked) for one, open_ones in waiting(name) for asked in open_ones if asked.id == question]
+def _asked(question: str, run: str) -> tuple[Card, Run | Planning]:
+    """Return an open question, and the run or the planning session that asks it; raise where it is not open."""
+    found: list[tuple[Card, Run | Planning]]
+    if is_of_session(question):
+        sessions = [one for one in open_here() if run in ("", one.session_id)]
+        found = [(asked, one) for one in sessions for asked in cards_of(review_of(one)) if asked.id == question]
+    else:
+        name = str(run_of(run).out_dir) if run else None
+        runs = [(one, asked) for one, open_ones in waiting(name) for asked in open_ones if asked.id == question]
+        found = [(card(one.plan, one.state, asked, one.out_dir), one) for one, asked in runs]
     if len(found) == 1:
         return found[0]
-    message = f"{len(found)} runs ask {question}" if found else f"there is no open question {question}"
-    raise SantiagoError(Kind.USAGE, message, hint="`questions` lists them; name the run as well.")
+    several = " and ".join(_name(whose) for _, whose in found)
+    message = f"{several} ask {question}" if found else f"there is no open question {question}"
+    raise SantiagoError(Kind.USAGE, message, hint="`questions` lists them; name the run or the session as well.")
+
+
+def _name(whose: Run | Planning) -> str:
+    return whose.session_id if isinstance(whose, Planning) else whose.run_id
+
+
+def _left(asked: Card, whose: Run | Planning, word: str, text: str) -> str:
+    """Leave a person's text as the answer, and tell what becomes of it."""
+    if not isinstance(whose, Planning):
+        refuse_copied(whose.out_dir)
+        return requests.answer(whose, asked.id, word, who(), text=text).text
+    session_word.answer(whose, whose.state.questions[asked.id], word, text, who())
+    then = "" if whose.worker else f"; a person has it carried out: santiago review {quote(whose.session_id)} --take-up"
+    return f"{whose.session_id}: {asked.id} is answered{then}"
 
 
 def _is_text(text: str) -> bool:

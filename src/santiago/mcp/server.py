@@ -152,7 +152,8 @@ def plan(here: Here, document: str, data: bool = False, from_line: int = 1) -> s
 
 
 def questions(here: Here, run: str = "", from_line: int = 1) -> str:
-    """The open questions to a person, what to look at, and the words that each takes."""
+    """The open questions to a person, of runs and of planning sessions, what to look at, and the words that each takes. `run` \
+    is the id of either."""
     return _told("telling:questions", from_line, run=run)
 
 

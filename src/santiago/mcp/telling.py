@@ -12,6 +12,7 @@ from santiago.app.board.asking_tickets import asking_tickets
 from santiago.app.compiling import asked_for, job_of, read_document, roomy
 from santiago.app.finding import find_story, running_or_newest, runs_here
 from santiago.app.loading import load
+from santiago.app.planning.planning_sessions import sessions_here
 from santiago.artifacts.run_locations import resolved
 from santiago.board import board_clock, board_place
 from santiago.board.board_handle import is_on_board
@@ -133,9 +134,10 @@ def _story(run: Run, planned: Story, last: AttemptStory | None, *, patch: bool) 
 
 
 def questions(run: str = "") -> Iterator[str]:
-    """Tell the open questions, what to look at, and the words that each takes."""
-    name = str(run_of(run).out_dir) if run else None
-    yield from (line.whole for line in open_page(name).lines(0))
+    """Tell the open questions of all, of a run or of a planning session, what to look at, and the words that each takes."""
+    session = run if any(run == folder.name for folder in sessions_here()) else ""
+    name = str(run_of(run).out_dir) if run and not session else None
+    yield from (line.whole for line in open_page(name, session).lines(0))
     yield ""
     yield "Only a person answers. `answer` asks for text; every other word is typed as the command says."
 

@@ -22,12 +22,12 @@ MOST_LINES = 60
 """How many lines about a plan or about work are shown with its question."""
 
 
-def open_page(name: str | None) -> Page:
-    """Return the open questions of this repository, or of one run."""
-    reviews = [review_of(one) for one in open_here()] if name is None else []
+def open_page(name: str | None, session: str = "") -> Page:
+    """Return the open questions of this repository, of one run or of one planning session."""
+    reviews = [review_of(one) for one in open_here() if session in ("", one.session_id)] if name is None else []
     runs = [
         (run.run_id, card(run.plan, run.state, one, run.out_dir))
-        for run, open_ones in waiting(name)
+        for run, open_ones in (() if session else waiting(name))
         for one in open_ones
     ]
     return Page(lambda _: _lines(reviews, runs), lambda: _data(reviews, runs))

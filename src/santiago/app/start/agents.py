@@ -60,8 +60,6 @@ def one_named(agent: Agent, name: str | None, playbook: Path | None, model: str 
     return replace(agent, mode="ralph_fresh", command=words, profile=None)
 
 
-_TELL_THE_LAST_CALL = ("opencode", "goose")
-"""Agents whose usage over ACP is that of the last call, so that what they used is unknown."""
 BRIDGE = str(Path(catalog.__file__).with_name("acp_bridge.py"))
 NOBODY = scripted.Scripted({})
 """Stands for the agent if a start needs none and none is installed."""
@@ -123,11 +121,12 @@ def _as_known(profile: Profile, own: Catalog) -> Profile:
     known = next((own.get(name) for name in own.names() if name in program.split("-")), None)
     if known is None:
         return profile
-    if known.name in _TELL_THE_LAST_CALL:
-        profile = replace(profile, on=tuple(replace(rule, tokens=()) for rule in profile.on), reports=())
+    if "tokens" not in known.reports_over_acp:  # some tell those of their last call alone
+        profile = replace(profile, on=tuple(replace(rule, tokens=()) for rule in profile.on))
     return replace(
-        profile, needs=known.needs, sign_in=known.sign_in, install=known.install, fault=profile.fault + known.fault
-    )
+        profile, start=replace(profile.start, env=known.start.env), reports=known.reports_over_acp, needs=known.needs,
+        sign_in=known.sign_in, install=known.install, fault=profile.fault + known.fault,
+    )  # fmt: skip
 
 
 def credentials(agent: Agent, source: Mapping[str, str]) -> tuple[str, ...]:
