@@ -1,7 +1,7 @@
 """The table of words: what a person who adds a language may rely on."""
 
 from santiago.planner import words
-from santiago.planner.markdown.gather import FIELDS
+from santiago.planner.markdown.harvest import FIELDS
 from tests.util.each import each
 
 TABLES = {concept: words.split(table) for concept, table in words._TABLES.items()}

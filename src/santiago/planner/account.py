@@ -342,12 +342,6 @@ class _Markdown:
         return "\n".join(named)[:MOST_TEXT]
 
     @cached_property
-    def _begin(self) -> int:
-        """The first line with text behind the front matter."""
-        at = read_front_matter(self.source.text)[1]
-        return next((n for n, line in enumerate(self.source.text.split("\n")[at:], at + 1) if line.strip()), 1)
-
-    @cached_property
     def _title(self) -> int:
         """The heading of the whole document, or -1."""
         first = next((at for at, block in enumerate(self.blocks) if block.kind is Kind.HEADING), -1)
@@ -374,7 +368,10 @@ class _Markdown:
         return first.line if first.kind is Kind.HEADING else 0
 
     def _row(self, at: int, fate: Fate, last: int, stories: tuple[str, ...] = ()) -> AccountRow:
-        first = self.blocks[at].line if at >= 0 else self._begin if stories else self.lines[0] if self.lines else 1
+        first = self.blocks[at].line if at >= 0 else self.lines[0] if self.lines else 1
+        if at < 0 and stories:
+            behind, lines = read_front_matter(self.source.text)[1], self.source.text.split("\n")
+            first = next((n for n, line in enumerate(lines[behind:], behind + 1) if line.strip()), 1)
         title = _shown(self.blocks[at].text) if at >= 0 else "the beginning"
         return AccountRow(lines=(first, max(first, last)), title=title, became=fate[0], stories=stories, why=fate[1])
 

@@ -7,7 +7,6 @@ What looks like a command there but is not used is returned too, so that a warni
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from santiago.contract.lazy_regex import pattern
@@ -16,27 +15,24 @@ from santiago.planner.hints import TICKED
 from santiago.planner.words import spaced
 
 _PROVES = pattern(
-    r"\b(?:pass(?:es|ing|ed)?|verif(?:y|ies|ied)|succeeds?|exits? (?:0|with|code 0|cleanly)|not (?:fail|break|regress)|green|clean(?:ly)?|returns? 0"
+    r"(?i)\b(?:pass(?:es|ing|ed)?|verif(?:y|ies|ied)|succeeds?|exits? (?:0|with|code 0|cleanly)|not (?:fail|break|regress)|green|clean(?:ly)?|returns? 0"
     r"|(?:without|no|zero) (?:\w+ )?(?:errors?|warnings?|failures?|issues?)"
     r"|passent?|réussit|réussissent|sans erreurs?|pasan?|sin errores|passam?|sem erros|besteht|bestehen|läuft|laufen|fehlerfrei|erfolgreich"
     r"|slaagt|slagen|zonder fouten|przechodz[ią]|bez błędów|проход[ия]т|успешно|без ошибок|geçer|godkänns?|utan fel)\b"
     r"|通过|通過|成功|パス|합격|통과|성공",
-    re.IGNORECASE,
 )
 """Words that say that a command proves something."""
 _ASKED = pattern(
-    r"^[\W\d_]*run\b|[.:;,(*]\s{0,3}run\b|\b(?:and|then|must|should|to|und|et|y)\s(?:re-?)?run\b|\brunning\b"
+    r"(?i)^[\W\d_]*run\b|[.:;,(*]\s{0,3}run\b|\b(?:and|then|must|should|to|und|et|y)\s(?:re-?)?run\b|\brunning\b"
     r"|実行|运行|執行|실행|exécuter|ejecutar|ausführen",
-    re.IGNORECASE,
 )
 """Words that ask somebody to run a command. They suffice only for a command that can be nothing but a check."""
 _DENIES = pattern(
-    r"\b(?:not|never|(?:do|does|is|should|must|ca)n['’]t|avoid|instead of|rather than|no longer|nicht|niemals|jamais|ne pas|nunca|niet)\b"
+    r"(?i)\b(?:not|never|(?:do|does|is|should|must|ca)n['’]t|avoid|instead of|rather than|no longer|nicht|niemals|jamais|ne pas|nunca|niet)\b"
     r"(?!\s(?:fail|break|error|regress))",
-    re.IGNORECASE,
 )
 """Words that say that a command is not to be run."""
-_TAIL = pattern(r"\s(?:exits?(?: with)?(?: code)? 0|returns? 0|passes|succeeds|is green)[.!]?$", re.IGNORECASE)
+_TAIL = pattern(r"(?i)\s(?:exits?(?: with)?(?: code)? 0|returns? 0|passes|succeeds|is green)[.!]?$")
 _ENDS = ("0", "0.", "0!", "passes", "passes.", "succeeds", "succeeds.", "green", "green.")
 _ENTERS = pattern(r"\(?cd [^\s;&|]{1,200}\s?(?:&&|;)\s?")
 _PIECE = pattern(r"&&|\|\||[;|]")
@@ -49,7 +45,7 @@ _TESTS = pattern(r"\s(?:-\w|!?=)")
 _ARGUMENTS = pattern(r"(?:^|\s)(?:-{1,2}\w|[\w.*-]*/[\w./*-]*|&&|\|)|[\w-]+\.\w{1,4}\b")
 _SHELL = pattern(r"\s\|\s|&&|\s--?[A-Za-z]")
 """Signs of a command line that sentences hardly ever contain."""
-_JOINED = pattern(r"[\s,;.、，；]|\b(?:and|then|und|et|y|e)\b", re.IGNORECASE)
+_JOINED = pattern(r"(?i)[\s,;.、，；]|\b(?:and|then|und|et|y|e)\b")
 """Words and signs that may stand between and behind commands in back-ticks."""
 _ASSIGNED = pattern(r"[A-Za-z_]\w*=")
 _PROGRAM = pattern(r"(?:[.~]{0,2}/)?\w[\w.+/-]*|\[\[?|!")
@@ -103,8 +99,12 @@ def is_plain_command(text: str) -> bool:
 
 def commands_in(text: str, line: int) -> list[Hint]:
     """Return the commands in a sentence that says that they pass, or asks to run them."""
-    if "`" not in text:
-        return [Hint(value=spoken, line=line, carrier="text") for spoken in _without_back_ticks(text)]
+    if "`" not in text:  # as in `Tests pass: uv run pytest exits 0.`
+        likely = text.endswith(_ENDS) and len(text) <= _LONGEST
+        tail = _TAIL.search(text, max(len(text) - 40, 0)) if likely else None
+        head = text[: tail.start()].strip() if tail else ""
+        spoken = next((part for part in (head, head.partition(": ")[2].strip()) if part and is_plain_command(part)), "")
+        return [Hint(value=spoken, line=line, carrier="text")] if spoken else []
     said = TICKED.sub(" ", text)
     proves = bool(_PROVES.search(said))
     if _DENIES.search(said) or not (proves or _ASKED.search(said)):
@@ -114,15 +114,6 @@ def commands_in(text: str, line: int) -> list[Hint]:
         for token in TICKED.findall(text)
         if is_command(token) and (proves or JUDGES.search(token))
     ]
-
-
-def _without_back_ticks(text: str) -> list[str]:
-    """Return the command of `Tests pass: uv run pytest exits 0.`, which has no back-ticks."""
-    if not text.endswith(_ENDS) or len(text) > _LONGEST:
-        return []
-    tail = _TAIL.search(text, max(len(text) - 40, 0))
-    head = text[: tail.start()].strip() if tail else ""
-    return [part for part in (head, head.partition(": ")[2].strip()) if part and is_plain_command(part)][:1]
 
 
 def behind_label(text: str, line: int, carrier: str) -> Found:

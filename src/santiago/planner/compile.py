@@ -56,7 +56,8 @@ def compile_plan(text: Text, *, strict: bool = False, against: Plan | None = Non
         return Compilation(None, refused)
     ordered = [planned[position] for position in sequence]
     again = document.format == "santiago-plan"  # a plan.json: its unit ids are story ids
-    ids = rebase.kept_ids(ordered, against, again=again) if against else rebase.fresh_ids(len(ordered))
+    fresh = [f"S{number}" for number in range(1, len(ordered) + 1)]
+    ids = rebase.kept_ids(ordered, against, again=again) if against else fresh
     stories = _stories(planned, sequence, ids, labels, graph)
     run_verify = tuple(dict.fromkeys(hint.value for hint in document.run_verify))
     found += _check(stories, run_verify)
@@ -83,7 +84,12 @@ def _arrange(document: Document) -> tuple[list[Planned], Graph, list[str], list[
     labels = chunk_labels(planned)
     sequence, troubles = order(planned, labels, graph)
     units = [item.unit for item in planned]
-    doubts = [*_unread(units, document.unread), *_empty(units, document.run_verify), *staffed]
+    for hint in (*(hint for unit in units for hint in unit.verify), *document.run_verify):
+        if hint.value in NO_CHECK:
+            message = f"the check `{hint.value}` proves nothing: it passes whatever was done"
+            way = "Write a command that fails until the work is done, or leave the check out."
+            staffed.append(error("empty_check", hint.line, message, way))
+    doubts = [*_unread(units, document.unread), *staffed]
     return planned, graph, labels, sequence, [*document.findings, *findings, *graph.findings, *troubles, *doubts]
 
 
@@ -106,15 +112,20 @@ def _stories(
     stories = []
     for position in sequence:
         needs = sorted(graph.needs[position], key=place.__getitem__)
-        external = graph.external[position]
         depends = [replace(graph.needs[position][needed], value=id_at[needed]) for needed in needs]
-        stories.append(_story(planned[position], id_at[position], labels[position], depends, list(external.values())))
+        external = list(graph.external[position].values())
+        stories.append(_story(planned[position], id_at[position], labels[position], depends, external))
     return tuple(stories)
 
 
 def _story(item: Planned, name: str, chunk: str, depends: list[Provenance], external: list[Provenance]) -> Story:
     unit = item.unit
-    hints = [*_from("files", unit.files), *_from("verify", unit.verify), *_from("covers", unit.covers)]
+    named = {"files": unit.files, "verify": unit.verify, "covers": unit.covers}
+    hints = [
+        Provenance(field=kind, value=hint.value, line=hint.line, carrier=hint.carrier)  # type: ignore[arg-type]
+        for kind, found in named.items()
+        for hint in found
+    ]
     return Story(
         id=name,
         title=unit.title,
@@ -133,10 +144,6 @@ def _story(item: Planned, name: str, chunk: str, depends: list[Provenance], exte
         origin=Origin(id=unit.id, line=unit.line),
         provenance=(*depends, *external, *hints),
     )
-
-
-def _from(kind: str, hints: Sequence[Hint]) -> list[Provenance]:
-    return [Provenance(field=kind, value=hint.value, line=hint.line, carrier=hint.carrier) for hint in hints]  # type: ignore[arg-type]
 
 
 def _plan(
@@ -206,15 +213,6 @@ def _unread(units: Sequence[Unit], others: Sequence[Hint]) -> Iterator[Finding]:
             yield warning("check_not_read", hint.line, message, way)
 
 
-def _empty(units: Sequence[Unit], of_the_run: Sequence[Hint]) -> Iterator[Finding]:
-    """Yield an error for every check that always passes, such as `true`."""
-    for hint in (*(hint for unit in units for hint in unit.verify), *of_the_run):
-        if hint.value in NO_CHECK:
-            message = f"the check `{hint.value}` proves nothing: it passes whatever was done"
-            way = "Write a command that fails until the work is done, or leave the check out."
-            yield error("empty_check", hint.line, message, way)
-
-
 def _about(
     stories: Sequence[Story], found: Sequence[Story], level: Callable[..., Finding], code: str, what: str, hint: str
 ) -> Finding | None:
@@ -222,13 +220,8 @@ def _about(
     if not found:
         return None
     one, many = ("story is", "stories are") if code == "claimed_done" else ("story has", "stories have")
-    which = "all of them" if len(found) == len(stories) > 1 else _names(found)
+    which = "all of them" if len(found) == len(stories) > 1 else few([story.id for story in found], 12)
     return level(code, found[0].origin.line, f"{count(len(found), one, many)} {what}: {which}", hint)
-
-
-def _names(stories: Sequence[Story], most: int = 12) -> str:
-    """Return the ids of stories; of a long list the first ones, and the number of the others."""
-    return few([story.id for story in stories], most)
 
 
 def _shared(stories: Sequence[Story]) -> Finding | None:
@@ -242,7 +235,7 @@ def _shared(stories: Sequence[Story]) -> Finding | None:
         return None
     path, found = shared[0]
     more = f" (and {count(len(shared) - 1, 'more file')})" if len(shared) > 1 else ""
-    message = f"{_names(found, 4)} name {path}{more}; they will not run side by side"
+    message = f"{few([story.id for story in found], 4)} name {path}{more}; they will not run side by side"
     return note("shared_focus", found[0].origin.line, message, "Nothing to do; the order is kept.")
 
 

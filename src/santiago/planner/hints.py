@@ -21,27 +21,25 @@ _RANGE = pattern(
     r"(?P<a>(?<![\w-])[A-Za-z][\w-]{0,20}?\d{1,9}|\d+(?:\.\d+)?)\s*(?:\.\.+|…|–|—|\bto\b|\bthrough\b|-)\s*(?P<b>[A-Za-z][\w-]{0,20}?\d{1,9}|\d+(?:\.\d+)?)(?![\w.])"
 )
 _LIST_GLUE = pattern(
-    r"\b(?:and|or|und|et|y|e|och|en|и|tasks?|stor(?:y|ies)|requirements?|issues?|steps?|phases?|epics?|all|of|plus|units?|completed?|completion|done|finished|merged|closed|is|are|be|being|must|has|have|to|should|the|first|only|tickets?)\b|以及|和|と|및|[\s,;&+/、，()\[\]{}\"'`*_.#→]+",
-    re.IGNORECASE,
+    r"(?i)\b(?:and|or|und|et|y|e|och|en|и|tasks?|stor(?:y|ies)|requirements?|issues?|steps?|phases?|epics?|all|of|plus|units?|completed?|completion|done|finished|merged|closed|is|are|be|being|must|has|have|to|should|the|first|only|tickets?)\b|以及|和|と|및|[\s,;&+/、，()\[\]{}\"'`*_.#→]+",
 )
 _UNIT_WORDS = pattern(words.any_of(words.UNIT_WORDS), re.IGNORECASE)
 _DEPENDS_WORDS = words.any_of(
     word for word, said in words.LABELS.items() if said == "depends" and word not in {"after", "needs", "requires"}
 )
 _INLINE = pattern(
-    rf"[(\[{{（]\s*(?:(?P<plainly>{_DEPENDS_WORDS})|(?:after|needs|requires|dep)\b)"
+    rf"(?i)[(\[{{（]\s*(?:(?P<plainly>{_DEPENDS_WORDS})|(?:after|needs|requires|dep)\b)"
     r"\s*[:：]?\s*(?P<bracket>[^)\]}）(\[{（]+)[)\]}）]"
     rf"|(?<![\w*])[*_]*+(?:{_DEPENDS_WORDS})"
     r"[*_]*\s*[:：][*_]*\s*(?:\[(?P<flow>[^\]]*)\]|(?P<colon>[^.;。；|]*(?:\.\d[^.;|]*)*))",
-    re.IGNORECASE,
 )
 _OPENS = pattern(r"[(:：\[（]")
 """A sentence without one of these characters declares no dependency."""
-_GROUP = pattern(r"\b(Phase|Epic|Milestone|Sprint|Stage|Wave)\s+(\w*\d\w*|N)\b", re.IGNORECASE)
+_GROUP = pattern(r"(?i)\b(Phase|Epic|Milestone|Sprint|Stage|Wave)\s+(\w*\d\w*|N)\b")
 _PLAIN = pattern(r"[A-Z]{1,8}-?\d{1,6}(?:, [A-Z]{1,8}-?\d{1,6})*")
 """Ids and commas only, as most authors write it: there are no ranges to expand and no other words to judge."""
 _BRACKETS = pattern(r"[（(][^()（）]*[)）]")
-_PART = pattern(r"[,;、，；&+|]|\s+[-–—]\s+|\.(?=\s|$)|\s(?:and|und|et|och|en|и|y|e)\s", re.IGNORECASE)
+_PART = pattern(r"(?i)[,;、，；&+|]|\s+[-–—]\s+|\.(?=\s|$)|\s(?:and|und|et|och|en|и|y|e)\s")
 MAX_RANGE = 1000
 """The most ids that a range such as `T1-T9` may stand for; a larger range is a typing error."""
 
@@ -67,7 +65,9 @@ def named(text: str) -> tuple[tuple[str, bool], ...]:
             if not found and part.strip():
                 return ()
             continue
-        names = _names_in(part)
+        rest = _GROUP.sub(" ", part)  # `Phase 2` is kept as it is, since `2` alone would name a unit
+        names = [" ".join(group.groups()) for group in _GROUP.finditer(part)]
+        names += [name for name in ids.mentioned(rest) if ids.prefix_of(name) not in ids.DENIED]
         sure = not _other_words(part, names)
         for name in names:
             found[name.lstrip("#")] = found.get(name.lstrip("#"), False) or sure
@@ -77,13 +77,6 @@ def named(text: str) -> tuple[tuple[str, bool], ...]:
 def _expanded(text: str) -> str:
     """Return a list of ids with its ranges spelled out and its brackets removed."""
     return _RANGE.sub(_range_as_list, _BRACKETS.sub(_without_brackets, text.replace("*", "")))
-
-
-def _names_in(part: str) -> list[str]:
-    """Return the ids in one part of the list. `Phase 2` is kept as it is, since `2` alone would name a unit."""
-    groups = [" ".join(found.groups()) for found in _GROUP.finditer(part)]
-    rest = _GROUP.sub(" ", part)
-    return [*groups, *(name for name in ids.mentioned(rest) if ids.prefix_of(name) not in ids.DENIED)]
 
 
 def says_nothing(part: str) -> bool:
@@ -171,14 +164,10 @@ def file_of(token: str) -> str | None:
         return None
     name = path.rsplit("/", 1)[-1]
     outside = path.startswith("/") or ".." in path.split("/")
-    return path if name in _SPECIAL or (not outside and _names_a_file(path, name)) else None
-
-
-def _names_a_file(path: str, name: str) -> bool:
     known = "." in name.lstrip(".") and name.rsplit(".", 1)[-1].lower() in _EXTENSIONS
-    if "/" in path:
-        return known or "*" in name or (path.endswith("/") and not path.startswith("api/"))
-    return known and "(" not in path
+    in_folder = known or "*" in name or (path.endswith("/") and not path.startswith("api/"))
+    named = in_folder if "/" in path else known and "(" not in path
+    return path if name in _SPECIAL or (named and not outside) else None
 
 
 def files_in(text: str) -> list[str]:

@@ -49,10 +49,9 @@ _NUMBER = pattern(r"\d+[A-Z]?(?:\.\d+[A-Z]?)*")
 _PART = pattern(r"(?<=\d)-[A-Z]$")
 """The last letter of P1-0-A, which is a part of P1-0."""
 _RANGE = pattern(
-    r"[*_`\s]*(?:\.\.+|[-…–—~〜～]|to|through|thru|a|al|à|até|bis|tot|till?|do|до|至|到|から)[*_`\s]*("
+    r"(?i)[*_`\s]*(?:\.\.+|[-…–—~〜～]|to|through|thru|a|al|à|até|bis|tot|till?|do|до|至|到|から)[*_`\s]*("
     + _PREFIXED
     + r")(?![\w])",
-    re.IGNORECASE,
 )
 _FILLERS = pattern(r"[\s\-_#]+")
 _RUNS = pattern(r"\d+|[^\d\s.\-_#]+")

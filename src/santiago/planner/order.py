@@ -45,11 +45,8 @@ def looks_ahead(units: Sequence[Unit], labels: Sequence[str | None]) -> bool:
     for label in labels:
         first.setdefault(label, len(first))
     chunk = {ids.fold(unit.id): first[label] for unit, label in zip(units, labels, strict=True) if unit.id}
-    return any(
-        chunk.get(ids.fold(dep.target), -1) > first[label]
-        for unit, label in zip(units, labels, strict=True)
-        for dep in unit.deps
-    )
+    deps = [(dep, first[label]) for unit, label in zip(units, labels, strict=True) for dep in unit.deps]
+    return any(chunk.get(ids.fold(dep.target), -1) > own for dep, own in deps)
 
 
 def order(planned: Sequence[Planned], labels: Sequence[str], graph: Graph) -> tuple[list[int], list[Finding]]:
@@ -121,7 +118,16 @@ def out_of_order(planned: Sequence[Planned], graph: Graph) -> Iterator[Finding]:
 
 
 def _cycles(planned: Sequence[Planned], graph: Graph, left: set[int]) -> Iterator[Finding]:
-    for path in cycles(graph.needs, left):
+    """Yield an error for each cycle among these positions."""
+    for _ in range(MAX_CYCLES):
+        try:
+            TopologicalSorter({at: [n for n in graph.needs[at] if n in left] for at in sorted(left)}).prepare()
+            return
+        except CycleError as circle:
+            ring = list(circle.args[1])[:0:-1]
+        left, start = left - set(ring), ring.index(min(ring))
+        # It begins at its first unit, so that one cycle is always printed the same way.
+        path = [*ring[start:], *ring[:start], ring[start]]
         names = " -> ".join(planned[position].key for position in path)
         places = [f"{planned[a].key} at line {graph.needs[a][b].line}" for a, b in pairwise(path)]
         message = f"dependencies go in a circle: {names}"
@@ -265,22 +271,3 @@ class _Linker:
 
 def _provenance(kind: str, dep: Dep) -> Provenance:
     return Provenance(field=kind, value=dep.target, line=dep.line, carrier=dep.carrier)  # type: ignore[arg-type]
-
-
-def cycles(needs: Sequence[dict[int, Provenance]], left: set[int]) -> list[list[int]]:
-    """Return the cycles among these positions, each as a path that ends where it begins."""
-    found: list[list[int]] = []
-    while left and len(found) < MAX_CYCLES:
-        sorter = TopologicalSorter({position: [n for n in needs[position] if n in left] for position in sorted(left)})
-        try:
-            sorter.prepare()
-        except CycleError as error:
-            ring = list(error.args[1])[:0:-1]
-            start = ring.index(
-                min(ring)
-            )  # it begins at its first unit, so that one cycle is always printed the same way
-            found.append([*ring[start:], *ring[:start], ring[start]])
-            left = left - set(ring)
-        else:
-            break
-    return found

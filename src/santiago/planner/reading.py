@@ -79,7 +79,7 @@ FORMATS: dict[str, tuple[Format, ...]] = {
         Format("gsd.roadmap", ("Phase ",)),
         Format("issue.bmad_quick", ("<frozen-after-approval",)),
         Format("issue"),
-        Format("bare_lists.tasks"),
+        Format("plans.tasks"),
         Format("task_lists.openspec_delta"),
         Format("task_lists.gsd", ("`est:", "`risk:", "`depends:"), "boxes"),
         Format("task_lists.speckit", ("]",), "boxes"),
@@ -95,10 +95,8 @@ FORMATS: dict[str, tuple[Format, ...]] = {
 }
 """Special formats come before general ones: a spec-kit task list is also a checklist."""
 
-_ASKED = {
-    **dict.fromkeys(("box", "boxes"), ("boxes", "any")),
-    **dict.fromkeys(("task", "tasks"), ("list", "boxes", "any")),
-}
+_BOXES, _TASKS = ("boxes", "any"), ("list", "boxes", "any")
+_ASKED = {"box": _BOXES, "boxes": _BOXES, "task": _TASKS, "tasks": _TASKS}
 """The kinds of format that a value of `--units` asks for. Any other value is the name of a `list`."""
 
 
@@ -106,7 +104,10 @@ def by_readers(source: Source) -> Document | None:
     """Return the document of the first reader that finds units to plan, or None."""
     only_put_off: Document | None = None
     for found in _asked(source):
-        document = _reader(found)(source)
+        # Imported one by one: readers that are never tried cost no time.
+        module, _, function = found.reader.partition(".")
+        document: Document | None
+        document = getattr(import_module(f"santiago.planner.readers.{module}"), function or "read")(source)
         if document is None:
             continue
         document.known = document.known or found.known
@@ -125,11 +126,3 @@ def _asked(source: Source) -> list[Format]:
         return formats
     wanted = _ASKED.get(units.lower(), ("list", "any"))
     return [found for kind in wanted for found in formats if found.units == kind]
-
-
-def _reader(found: Format) -> Callable[[Source], Document | None]:
-    # Imported one by one: readers that are never tried cost no time.
-    module, _, function = found.reader.partition(".")
-    reader: Callable[[Source], Document | None]
-    reader = getattr(import_module(f"santiago.planner.readers.{module}"), function or "read")
-    return reader

@@ -26,10 +26,6 @@ class Diff:
     removed: tuple[str, ...]
 
 
-def fresh_ids(count: int) -> list[str]:
-    return [f"S{number}" for number in range(1, count + 1)]
-
-
 def kept_ids(ordered: Sequence[Planned], old: Plan, *, again: bool = False) -> list[str]:
     """Return an id for each unit: that of the old story if it is the same story, else the next free number.
 
@@ -38,8 +34,16 @@ def kept_ids(ordered: Sequence[Planned], old: Plan, *, again: bool = False) -> l
     `again` says that the units come from a plan.json, whose own ids tell which story is which.
     """
     texts = {requirement.id: requirement for requirement in old.requirements}
-    marks = [_unit_marks(item, again=again) for item in ordered]
-    known = {story.id: _story_marks(story, texts) for story in old.stories}
+    marks = []
+    for item in ordered:
+        name, content = item.unit.id or "", _content(item.requirement)
+        origin = ids.fold(item.key) if name else ""
+        marks.append(_Marks(name if again else "", origin, content, _normal(item.unit.title)))
+    known = {}
+    for story in old.stories:
+        first = story.requirements[0] if story.requirements else ""
+        content = _content(texts[first]) if first in texts else ""
+        known[story.id] = _Marks(story.id, ids.fold(first) if story.origin.id else "", content, _normal(story.title))
     found: list[str | None] = [None] * len(ordered)
     for way in range(len(_Marks._fields)):
         waiting: dict[str, list[str]] = defaultdict(list)
@@ -49,10 +53,6 @@ def kept_ids(ordered: Sequence[Planned], old: Plan, *, again: bool = False) -> l
             if found[position] is None and own[way] and waiting[own[way]]:
                 found[position] = name = waiting[own[way]].pop(0)
                 del known[name]
-    return _with_new_ids(found, old)
-
-
-def _with_new_ids(found: list[str | None], old: Plan) -> list[str]:
     numbers = [int(match[1]) for story in old.stories if (match := re.match(r"S(\d+)", story.id))]
     free = count(max(numbers, default=0) + 1)
     return [name or f"S{next(free)}" for name in found]
@@ -65,18 +65,6 @@ class _Marks(NamedTuple):
     origin: str
     content: str
     title: str
-
-
-def _unit_marks(item: Planned, *, again: bool) -> _Marks:
-    name = item.unit.id or ""
-    origin = ids.fold(item.key) if name else ""
-    return _Marks(name if again else "", origin, _content(item.requirement), _normal(item.unit.title))
-
-
-def _story_marks(story: Story, texts: dict[str, Requirement]) -> _Marks:
-    first = story.requirements[0] if story.requirements else ""
-    origin = ids.fold(first) if story.origin.id else ""
-    return _Marks(story.id, origin, _content(texts[first]) if first in texts else "", _normal(story.title))
 
 
 def _content(requirement: Requirement) -> str:

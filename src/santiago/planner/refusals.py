@@ -5,7 +5,6 @@ Templates that were never filled in are recognised by counting their placeholder
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice, pairwise
@@ -15,21 +14,19 @@ from typing import NamedTuple
 from santiago.contract.counting import count
 from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import Finding
-from santiago.contract.record import lean
 from santiago.planner import ids, words
 from santiago.planner.choosing import offered
 from santiago.planner.findings import error, few
 from santiago.planner.markdown.carriers import label
-from santiago.planner.markdown.id_lists import kind_of, side_lists, span_of
+from santiago.planner.markdown.id_lists import kind_of, side_lists, span_of, view_of
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.markdown.plain_lists import loose_items
-from santiago.planner.markdown.unit_list import view_of
 from santiago.planner.readers import unit_lists
 from santiago.planner.source import Source, labelled_id
 from santiago.planner.structured import record_words
 from santiago.planner.structured.tree import fold_key
 
-_CONFLICT = pattern(r"^<{7} \S", re.MULTILINE)
+_CONFLICT = pattern(r"(?m)^<{7} \S")
 _CONFIGURATION = record_words.CONFIGURATION.union(
     record_words.keys(
         "environments dependencies version config settings server database logging packages steps stages variables metadata"
@@ -60,7 +57,7 @@ _SIBLINGS = {
 """Documents that accompany a plan: what each is, how many of its usual headings must be there, and these headings."""
 _JSON_KEY = pattern(r'(?m)^[ \t]{0,4}"([\w.-]+)"[ \t]*:')
 _YAML_KEY = pattern(r"(?m)^([A-Za-z][\w.-]*)[ \t]*:")
-_HTML = pattern(r"\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+_HTML = pattern(r"(?i)\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b")
 
 
 def conflict(source: Source) -> Finding | None:
@@ -88,15 +85,19 @@ def template(source: Source) -> Finding | None:
     """Return a refusal if the document is a template that nobody filled in."""
     if source.looks_like != "markdown":
         return None
-    seen = _survey(source)
-    if not seen.is_template:
+    found, lines = _placeholders_of(source)
+    heads, empty = [block for block in source.outline.blocks if block.kind is Kind.HEADING], _are_empty(source)
+    marked, in_headings = len({p.line for p in found}), len({p.line for p in found if p.in_heading})
+    is_filled = marked < 3 or not any(map(_in_block, heads[:1]))
+    is_filled = is_filled and in_headings < max(2, len(heads) / 4) and marked < max(5, lines / 5)
+    if is_filled and sum(empty) < max(2, len(empty) / 2):
         return None
-    message = f"an unfilled template: {seen.empty_ids} of {count(seen.ids, 'id')} without text behind them"
-    first = {placeholder.text: placeholder.line for placeholder in reversed(seen.found)}
+    message = f"an unfilled template: {sum(empty)} of {count(len(empty), 'id')} without text behind them"
+    first = {placeholder.text: placeholder.line for placeholder in reversed(found)}
     if first:
         texts = {text: text if len(text) <= 40 else text[:38] + "…" + text[-1] for text in first}
-        names = few([f"{texts[text]} (line {first[text]})" for text in dict.fromkeys(each.text for each in seen.found)])
-        message = f"an unfilled template: {count(len(seen.found), 'placeholder')} such as {names}"
+        names = few([f"{texts[text]} (line {first[text]})" for text in dict.fromkeys(each.text for each in found)])
+        message = f"an unfilled template: {count(len(found), 'placeholder')} such as {names}"
     hint = "Fill in the placeholders, or give the document that was made from this template."
     return error("template", min(first.values(), default=0), message, hint)
 
@@ -111,9 +112,8 @@ def nothing_found(source: Source) -> Finding:
         return _no_records(source)
     if source.options.units is not None:
         every = unit_lists.lists(source)
-        named = (
-            "; ".join(f"{offer.units} ({offer.name})" for offer in (offered(each, every) for each in every)) or "none"
-        )
+        offers = [offered(each, every) for each in every]
+        named = "; ".join(f"{offer.units} ({offer.name})" for offer in offers) or "none"
         message = f'the document has no list called "{source.options.units}"; the lists that it has: {named}'
         return error("unknown_units", 0, message, "Name one of these with --units, or leave it out.")
     return _no_list(source)
@@ -213,22 +213,19 @@ def _tables(source: Source) -> Iterator[tuple[str, int]]:
 _CODE = pattern(r"`[^`\n]*`")
 _BRACKET = pattern(r"(?<![\[\]!\w)])\[([^\[\]\n]{2,160})\](?![\[(:\w])")
 _ANGLE = pattern(
-    r"<([a-z][a-z0-9]*(?:[ _-][a-z0-9/'…]+)+|title|name|date|feature|role|action|benefit|goal|todo|placeholder)>",
-    re.IGNORECASE,
+    r"(?i)<([a-z][a-z0-9]*(?:[ _-][a-z0-9/'…]+)+|title|name|date|feature|role|action|benefit|goal|todo|placeholder)>",
 )
 _BRACES = pattern(r"\{\{\s*[\w .-]+\s*\}\}")
 _NO_PLACEHOLDER = pattern(
-    r"^(?:x|p|✓|✔|needs clarification|tbd|todo|wip|draft|optional|done|new|deprecated|source|refs?|see|affects|issue"
+    r"(?i)^(?:x|p|✓|✔|needs clarification|tbd|todo|wip|draft|optional|done|new|deprecated|source|refs?|see|affects|issue"
     r"|bug|fix|cite|note|link|mvp|must|should|could|high|medium|low|critical|us\d+|[a-z]{1,4}-?\d+[\w.-]*"
     r"|\d[\d.,/ -]*|\^.*|v?\d+(?:\.\d+)*|https?:.*|@.*|#\d+)\b\W*(?::.*)?$"
     r"|^(?:needs clarification|source|ref|see|affects|cite)\b|[\w-]+/[\w./-]+$|\.(?:md|py|ts|js|json|ya?ml)\b",
-    re.IGNORECASE,
 )
 
 
 _SET_OFF = pattern(
-    r"\[(?![^\]]*\b(?:your|name|title|insert|placeholder|feature|brief|description|example|todo|tbd)\b)[^\[\]]{3,40}\]",
-    re.IGNORECASE,
+    r"(?i)\[(?![^\]]*\b(?:your|name|title|insert|placeholder|feature|brief|description|example|todo|tbd)\b)[^\[\]]{3,40}\]",
 )
 """A heading that is in brackets as a whole. `## [Overview]` names its section and is no placeholder."""
 _OFTEN = 4
@@ -241,44 +238,16 @@ class _Placeholder(NamedTuple):
     in_heading: bool
 
 
-@lean(frozen=True)
-class _Survey:
-    """The placeholders of a document, with the counts that tell whether it is a template."""
-
-    found: list[_Placeholder]
-    lines: int
-    """Non-empty lines outside code."""
-    headings: int
-    empty_ids: int
-    """Definitions such as `- R1:` without any text."""
-    ids: int
-    titled: bool
-    """The document's title is a placeholder."""
-
-    @property
-    def is_template(self) -> bool:
-        marked = len({p.line for p in self.found})
-        in_headings = len({p.line for p in self.found if p.in_heading})
-        return (
-            (self.titled and marked >= 3)
-            or in_headings >= max(2, self.headings / 4)
-            or marked >= max(5, self.lines / 5)
-            or self.empty_ids >= max(2, self.ids / 2)
-        )
-
-
-def _survey(source: Source) -> _Survey:
-    """Return the placeholders of a document. Code, comments and check boxes have none."""
+def _placeholders_of(source: Source) -> tuple[list[_Placeholder], int]:
+    """Return the placeholders, and how many lines have text. Code, comments and check boxes have no placeholders."""
     told = [block for block in source.outline.blocks if block.kind is not Kind.CODE]
-    heads = [block for block in told if block.kind is Kind.HEADING]
     found = [placeholder for block in told for placeholder in _in_block(block)]
     times = Counter(placeholder.text for placeholder in found)
     # Words that mark line after line (`[REQUIRED] …`) are tags, which nobody fills in.
     found = [p for p in found if times[p.text] < _OFTEN or " " in p.text or p.in_heading]
-    alone, empty = _on_own_line(source), _are_empty(source)
+    alone = _on_own_line(source)
     lines = sum(len(block.lines) for block in told) + len(alone)
-    found = sorted([*found, *alone], key=lambda placeholder: placeholder.line)
-    return _Survey(found, lines, len(heads), sum(empty), len(empty), any(map(_in_block, heads[:1])))
+    return sorted([*found, *alone], key=lambda placeholder: placeholder.line), lines
 
 
 def _are_empty(source: Source) -> list[bool]:

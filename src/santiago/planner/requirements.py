@@ -6,7 +6,6 @@ Before that each unit gets the role and the profile that it asks for: `profile=b
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import replace
 from typing import NamedTuple
@@ -38,10 +37,8 @@ def planned_units(document: Document) -> tuple[list[Planned], list[Finding]]:
     ]
     own_ids = Counter(criterion.id for unit in units for criterion in unit.criteria if criterion.id)
     taken = set(keys)
-    planned = [
-        Planned(key, unit, _requirement(key, unit, own_ids, taken)) for key, unit in zip(keys, units, strict=True)
-    ]
-    return planned, findings
+    pairs = zip(keys, units, strict=True)
+    return [Planned(key, unit, _requirement(key, unit, own_ids, taken)) for key, unit in pairs], findings
 
 
 def _unique_keys(units: list[Unit], *, by_program: bool) -> tuple[list[str], list[Finding]]:
@@ -91,15 +88,11 @@ _KNOWN = {
 """The developer profiles, each with its other names."""
 _SLUGS = {word: slug for slug, words in _KNOWN.items() for word in (slug, *words.split())}
 
-_PROFILE = pattern(r"\s*[\[(`]?(?<![\w-])profile=([A-Za-z][\w-]{0,60})[\])`]?", re.IGNORECASE)
-_LINE = pattern(
-    r"^[-*_`\s]{0,8}profile[*_`]{0,2}:[*_`\s]{0,4}([A-Za-z][\w-]{0,60})[*_`\s.]{0,4}$", re.IGNORECASE | re.MULTILINE
-)
+_PROFILE = pattern(r"(?i)\s*[\[(`]?(?<![\w-])profile=([A-Za-z][\w-]{0,60})[\])`]?")
+_LINE = pattern(r"(?im)^[-*_`\s]{0,8}profile[*_`]{0,2}:[*_`\s]{0,4}([A-Za-z][\w-]{0,60})[*_`\s.]{0,4}$")
 _RESEARCH = r"(?:uncertain(?:ty)?|hypothesis|research|spike|experiment|scientist|scientific|needs-science|simulation)"
-_TAG = pattern(
-    rf"[\[#]{_RESEARCH}(?![\w-])|^(?:tags|labels):.{{0,200}}?\b{_RESEARCH}\b(?!-)", re.IGNORECASE | re.MULTILINE
-)
-_ALONE = pattern(rf"#?{_RESEARCH}", re.IGNORECASE)
+_TAG = pattern(rf"(?im)[\[#]{_RESEARCH}(?![\w-])|^(?:tags|labels):.{{0,200}}?\b{_RESEARCH}\b(?!-)")
+_ALONE = pattern(rf"(?i)#?{_RESEARCH}")
 
 
 def staff(document: Document) -> list[Finding]:
@@ -116,19 +109,13 @@ def staff(document: Document) -> list[Finding]:
 
 def _staffed(unit: Unit) -> Unit:
     told = "\n".join((unit.title, unit.text, *unit.tags))
-    if unit.role == "developer" and _is_research(unit, told):
+    marked = "[" in told or "#" in told or "ags:" in told or "abels:" in told  # most texts have none of these
+    is_research = bool(marked and _TAG.search(told)) or any(map(_ALONE.fullmatch, unit.tags))
+    if unit.role == "developer" and is_research:
         unit = replace(unit, role="scientist")
     found = _PROFILE.search(told) or _LINE.search(told) if "profile" in told.lower() else None
     slug = unit.profile or (found[1] if found else None)
     if slug is None:
         return unit
-    return replace(
-        unit,
-        profile=_SLUGS.get(slug.lower().replace("_", "-"), slug),
-        title=_PROFILE.sub("", unit.title).strip() or unit.title,
-    )
-
-
-def _is_research(unit: Unit, told: str) -> bool:
-    marked = "[" in told or "#" in told or "ags:" in told or "abels:" in told  # most texts have none of these
-    return bool(marked and _TAG.search(told)) or any(map(_ALONE.fullmatch, unit.tags))
+    profile = _SLUGS.get(slug.lower().replace("_", "-"), slug)
+    return replace(unit, profile=profile, title=_PROFILE.sub("", unit.title).strip() or unit.title)

@@ -7,8 +7,6 @@ To support another language of Gherkin, add a row to its table.
 
 from __future__ import annotations
 
-import re
-
 from santiago.contract.lazy_regex import pattern
 from santiago.planner import ids
 from santiago.planner.words import any_of
@@ -144,15 +142,9 @@ STEP = pattern(r"(?:" + "|".join(_steps(name) for name in _KEYWORDS[6:]) + r"|\*
 THEN = pattern(_steps("then"))
 
 _SCENARIO_OR_STEP = pattern(
-    rf"^[ \t]*(?:(?:{any_of(_keywords('background') + _keywords('scenario') + _keywords('outline'))})[ \t]*[:：]"
+    rf"(?m)^[ \t]*(?:(?:{any_of(_keywords('background') + _keywords('scenario') + _keywords('outline'))})[ \t]*[:：]"
     rf"|(?:{'|'.join(map(_steps, ('given', 'when', 'then')))}))",
-    re.MULTILINE,
 )
-
-
-def _opens(line: str) -> bool:
-    word = line.replace("：", ":").partition(":")[0].rstrip(" \t")
-    return len(word) < len(line) and (word in HEADERS["feature"] or word in HEADERS["rule"])
 
 
 def is_gherkin(text: str) -> bool:
@@ -163,5 +155,7 @@ def is_gherkin(text: str) -> bool:
     for raw in text.split("\n", 200)[:200]:
         line = raw.strip()
         if line and line[0] not in "#@":
-            return _opens(line) and bool(_SCENARIO_OR_STEP.search(text))
+            word = line.replace("：", ":").partition(":")[0].rstrip(" \t")
+            opens = len(word) < len(line) and (word in HEADERS["feature"] or word in HEADERS["rule"])
+            return opens and bool(_SCENARIO_OR_STEP.search(text))
     return False

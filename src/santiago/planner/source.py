@@ -183,7 +183,7 @@ _DEFINED = pattern(r"[*_`\[]*[^\W\d_][^:：*]{0,40}?\d[\w.\-]*[*_`\]]*\s*[:：.)
 
 _TAGGED = pattern(r"(?m)^<(acceptance_criteria|verify|read_first|action)>$")
 """Tags that GSD puts around the parts of a task. They are read as labels."""
-_VERSION = pattern(r"[\W_]*v(\d)(?:\.\d+)?\s+requirements\b", re.IGNORECASE)
+_VERSION = pattern(r"(?i)[\W_]*v(\d)(?:\.\d+)?\s+requirements\b")
 """`v2 Requirements`: those are for later, if the document also has requirements of v1."""
 
 
@@ -193,11 +193,10 @@ def _version(heading: str) -> str:
     return found[1] if found else ""
 
 
-_LONE = pattern(r"[*_`]*(?:ID[*_`]*\s*[:：]\s*)?[*_`]*[A-Z]{1,8}[-_]\d{1,5}[*_`]*$", re.IGNORECASE)
-_STEP_LABEL = pattern(r"(?:Actions?|(?:Expected )?Results?|Validations?)[:：]", re.IGNORECASE)
+_LONE = pattern(r"(?i)[*_`]*(?:ID[*_`]*\s*[:：]\s*)?[*_`]*[A-Z]{1,8}[-_]\d{1,5}[*_`]*$")
+_STEP_LABEL = pattern(r"(?i)(?:Actions?|(?:Expected )?Results?|Validations?)[:：]")
 _ID_LABEL = pattern(
-    r"[*_`\s]*(?:(?:user[ _-]?)?(?:story|task|requirement|req|feature|issue|ticket)[ _-]?)?ID[*_`]*\s*[:：][*_`\s]*",
-    re.IGNORECASE,
+    r"(?i)[*_`\s]*(?:(?:user[ _-]?)?(?:story|task|requirement|req|feature|issue|ticket)[ _-]?)?ID[*_`]*\s*[:：][*_`\s]*",
 )
 
 
@@ -231,7 +230,7 @@ def _zone_of(text: str, lead: ids.Found | None) -> int:
     return Zone.NEVER if files or words.matches(text, words.NEVER_UNIT_SECTIONS) else Zone.PLAIN
 
 
-_NUMBERED_GROUP = pattern(rf"^[\W_]*(?:{words.any_of(words.GROUP_WORDS)})\s*\d+[\w.]*\s*[:：\-–—.]", re.IGNORECASE)
+_NUMBERED_GROUP = pattern(rf"(?i)^[\W_]*(?:{words.any_of(words.GROUP_WORDS)})\s*\d+[\w.]*\s*[:：\-–—.]")
 _JUDGES = pattern(
     r"(?:success (?:criteria|metrics)|sign-?off|key metrics)\b"
     r"|.*\bdefinition of done\b|.*(?:definición de (?:hecho|terminado)|definição de pronto|definition von fertig|完了の定義|完成的?定义|완료의 정의)"
@@ -239,9 +238,8 @@ _JUDGES = pattern(
 )
 """Names of sections about the whole product, whatever follows: `Success criteria by phase`, `Final QA checklist`."""
 _LEGEND = pattern(
-    r"(?<![-*+] )\[([^\sxX\]])\]`?\*{0,2}\s*(?:=|:|：|-|–|—|→|->)?\s*\(?(?:in[- ]?progress|wip|work in progress|partial|partly|started|ongoing|doing"
+    r"(?i)(?<![-*+] )\[([^\sxX\]])\]`?\*{0,2}\s*(?:=|:|：|-|–|—|→|->)?\s*\(?(?:in[- ]?progress|wip|work in progress|partial|partly|started|ongoing|doing"
     r"|under way|en cours|in arbeit|en progreso|em andamento|pågår|in corso|в работе|в процесі|в процессе|進行中|作業中|进行中|진행)",
-    re.IGNORECASE,
 )
 """A line that explains a box character as work in progress: `[~] = in progress`."""
 _GATES = words.table(
@@ -271,9 +269,8 @@ def labelled_id(line: str) -> ids.Found | None:
 
 
 _PUT_OFF = pattern(
-    r"[*_>\s]*(?:deferred\b|postponed\b|out of scope\b|not in (?:the )?(?:current )?(?:scope|roadmap)"
+    r"(?i)[*_>\s]*(?:deferred\b|postponed\b|out of scope\b|not in (?:the )?(?:current )?(?:scope|roadmap)"
     r"|not part of (?:this|the current)|planned for (?:a )?(?:later|future))",
-    re.IGNORECASE,
 )
 
 
@@ -286,10 +283,9 @@ def _announces_criteria(text: str) -> bool:
 _JUDGED_PARTS = ("rit", "RIT", "one", "ONE", "рит", "条", "條", "基", "标", "標", "조", "기")
 """Every name that `_JUDGED` matches contains one of these. Looking for them first saves time."""
 _JUDGED = pattern(
-    r"(?<!& )(?<!and )(?<!with )(?:\b(?:acceptance|exit|completion|success|done) criteria|\bdefinition of done|akzeptanzkriterien|abnahmekriterien"
+    r"(?i)(?<!& )(?<!and )(?<!with )(?:\b(?:acceptance|exit|completion|success|done) criteria|\bdefinition of done|akzeptanzkriterien|abnahmekriterien"
     r"|critères d.acceptation|criterios de aceptación|critérios de aceitação|критерии приемки"
     r"|完了条件|受入基準|受け入れ条件|验收标准|验收条件|驗收標準|완료 조건|수용 기준)[\s*_:：]*$",
-    re.IGNORECASE,
 )
 """Names of sections that end in the word for criteria: `Phase 1 exit criteria`."""
 

@@ -169,54 +169,46 @@ _NO_ROLE = (
     r"|starting|general|part|alternativ|ejemplo|exemplo|resultado|parte|mínimo|siempre|erstes|nächstes|ergebnis|beispiel|teil|voorbeeld|soon|long|well|is\b))"
 )
 _ROLE_FIRST = pattern(
-    rf"as {_NO_ROLE}(?:(?:an?|the|any|our|some) |\w+(?:[ /-]\w+){{0,3}},? i )|en tant qu(?:e |['’])|(?:(?:eu|yo),? )?(?:c[oó]mo|als|som|come|jako) {_NO_ROLE}"
+    rf"(?i)as {_NO_ROLE}(?:(?:an?|the|any|our|some) |\w+(?:[ /-]\w+){{0,3}},? i )|en tant qu(?:e |['’])|(?:(?:eu|yo),? )?(?:c[oó]mo|als|som|come|jako) {_NO_ROLE}"
     r"|(?:как|як) |sebagai |bir .{2,40} olarak|là (?:một )?"
     r"|作为|作為|身为|身為|.{1,30}として|.{1,30}(?:으로서|로서)|بصفتي|ك[^\s]+[،,]",
-    re.IGNORECASE,
 )
 _WISH_FIRST = pattern(
-    r"i (?:want|need|would like|wish)\b|i['’]d like\b|je (?:veux|souhaite|voudrais)\b|(?:yo )?(?:quiero|necesito|deseo)\b|(?:eu )?(?:quero|preciso|desejo)\b"
+    r"(?i)i (?:want|need|would like|wish)\b|i['’]d like\b|je (?:veux|souhaite|voudrais)\b|(?:yo )?(?:quiero|necesito|deseo)\b|(?:eu )?(?:quero|preciso|desejo)\b"
     r"|ich (?:möchte|will|brauche)\b|ik wil\b|jag vill\b|voglio\b|vorrei\b|chcę\b|я хочу\b|saya ingin\b|我(?:想|要|希望|需要)",
-    re.IGNORECASE,
 )
 _WISH = pattern(
-    r"\bi(?:['’]d| would)?\b.{0,80}?\b(?:want|need|can|could|should|must|like|wish|expect|prefer|able)\b|\bwe want\b"
+    r"(?i)\bi(?:['’]d| would)?\b.{0,80}?\b(?:want|need|can|could|should|must|like|wish|expect|prefer|able)\b|\bwe want\b"
     r"|\b(?:je|j['’]|nous)\s?(?:veux|voulons|souhaite|souhaitons|peux|dois|aimerais|ai besoin|désire|voudrais)"
     r"|\b(?:quiero|queremos|deseo|necesito|puedo|quero|queremos|desejo|gostaria|preciso|posso|voglio|vorrei|posso|desidero)\b"
     r"|\b(?:möchte|will|kann|brauche|muss|wil|wens|moet|vill|vil|ønsker|haluan|chcę|chcemy|chci|potrzebuję|mogę)\b"
     r"|\b(?:хочу|хотим|могу|мне нужно|потрібно|можу|istiyorum|istiyoruz|ingin|dapat|muốn|cần)\b"
     r"|我?(?:想|希望|要|需要|可以|能)|たい|ほしい|欲しい|できる|싶|원한다|원합니다|수 있|أريد|أرغب",
-    re.IGNORECASE,
 )
 
 WISH_COLUMN = pattern(
-    r"(?:i |we )?(?:want|need|would like)|je (?:veux|souhaite|peux)|j['’]ai besoin|(?:yo )?(?:quiero|necesito|deseo)"
+    r"(?i)(?:i |we )?(?:want|need|would like)|je (?:veux|souhaite|peux)|j['’]ai besoin|(?:yo )?(?:quiero|necesito|deseo)"
     r"|(?:eu )?(?:quero|preciso|desejo)|ich möchte|wil ik|voglio|хочу|saya ingin|我想|我要|我希望|想要|したい|원하는",
-    re.IGNORECASE,
 )
 """In a table of user stories, the header of the column that says what the user wants."""
 
 FEATURES = pattern(
-    r"\b(?:features?|requirements?|scope|roadmap|mvp|capabilit(?:y|ies)|functionality|deliverables|must[- ]haves?|what to build"
+    r"(?i)\b(?:features?|requirements?|scope|roadmap|mvp|capabilit(?:y|ies)|functionality|deliverables|must[- ]haves?|what to build"
     r"|fonctionnalités|exigences|périmètre|funcionalidades|características|requisitos|alcance|escopo|funktionen|anforderungen|umfang"
     r"|funzionalità|requisiti|functionaliteiten|eisen|funktioner|krav|funkcje|wymagania|функции|функциональность|возможности"
     r"|требования|функціонал|вимоги|özellikler|gereksinimler|fitur|kebutuhan|ruang lingkup|tính năng|yêu cầu)\b"
     r"|機能|要件|スコープ|ロードマップ|功能|需求|範圍|范围|路线图|기능|요구|범위|로드맵",
-    re.IGNORECASE,
 )
 """Words in headings whose bullets come close to stories."""
 
 GIVEN = pattern(
-    r"^[*_\s]*(?:given|étant donn[ée]e?s?|etant donn[ée]e?s?|dado|dada|dados|dadas|dato|data|angenommen|gegeben(?: sei)?|givet|gegeven|zakładając|mając|дано|допустим|前提|假如|假设|假設|给定|조건|먼저|만일)\b[*_:,\s]*",
-    re.IGNORECASE,
+    r"(?i)^[*_\s]*(?:given|étant donn[ée]e?s?|etant donn[ée]e?s?|dado|dada|dados|dadas|dato|data|angenommen|gegeben(?: sei)?|givet|gegeven|zakładając|mając|дано|допустим|前提|假如|假设|假設|给定|조건|먼저|만일)\b[*_:,\s]*",
 )
 WHEN = pattern(
-    r"^[*_\s]*(?:when|quand|lorsque|cuando|quando|wenn|när|als|wanneer|kiedy|jeśli|когда|если|коли|もし|当|當|만약|when/if)\b[*_:,\s]*",
-    re.IGNORECASE,
+    r"(?i)^[*_\s]*(?:when|quand|lorsque|cuando|quando|wenn|när|als|wanneer|kiedy|jeśli|когда|если|коли|もし|当|當|만약|when/if)\b[*_:,\s]*",
 )
 THEN = pattern(
-    r"^[*_\s]*(?:then|alors|entonces|então|allora|dann|så|dan|wtedy|тогда|то|тоді|ならば|那么|那麼|则|則|그러면|and|et|y|e|und|och|en|i|и|а|かつ|而且|并且|그리고|but|mais|pero|mas|aber|men|maar|ale|но)\b[*_:,\s]*",
-    re.IGNORECASE,
+    r"(?i)^[*_\s]*(?:then|alors|entonces|então|allora|dann|så|dan|wtedy|тогда|то|тоді|ならば|那么|那麼|则|則|그러면|and|et|y|e|und|och|en|i|и|а|かつ|而且|并且|그리고|but|mais|pero|mas|aber|men|maar|ale|но)\b[*_:,\s]*",
 )
 
 
@@ -230,8 +222,7 @@ def tells_story(text: str) -> bool:
 
 
 OUTCOME = pattern(
-    r"\b(?:then|shall|alors|entonces|então|dann|allora|wtedy|dan|så|тогда|тоді)\b|那么|那麼|则|則|ならば|그러면",
-    re.IGNORECASE,
+    r"(?i)\b(?:then|shall|alors|entonces|então|dann|allora|wtedy|dan|så|тогда|тоді)\b|那么|那麼|则|則|ならば|그러면",
 )
 """Words that say what follows, anywhere in a criterion."""
 
@@ -257,17 +248,12 @@ def _concepts() -> dict[str, str]:
     for concept, table in _TABLES.items():
         for word in split(table):
             found.setdefault(word, concept)
-    for word, concept in list(found.items()):
-        found.setdefault(_unaccented(word), concept)
+    # Some people type Latin letters without their accents.
+    for word, concept in [each for each in found.items() if any("\u00c0" <= char <= "\u1eff" for char in each[0])]:
+        bare = unicodedata.normalize("NFD", word.replace("đ", "d"))
+        plain = "".join(char for char in bare if not unicodedata.combining(char))
+        found.setdefault(unicodedata.normalize("NFC", plain), concept)
     return found
-
-
-def _unaccented(text: str) -> str:
-    """Return a text without the accents on Latin letters, since some people type without them."""
-    if text.isascii() or not any("\u00c0" <= char <= "\u1eff" for char in text):
-        return text
-    bare = unicodedata.normalize("NFD", text.replace("đ", "d"))
-    return unicodedata.normalize("NFC", "".join(char for char in bare if not unicodedata.combining(char)))
 
 
 UNIT_WORDS = {
@@ -340,7 +326,7 @@ STEP_SECTIONS = table(
 """Headings whose numbered lines are all steps of the work."""
 
 _NUMBERED = pattern(r"[\W\d_]+(?=\w)")
-_NOTE = pattern(r"[*_]*(?:notes?|nb|n\.b\.|hinweis|nota|remarque|注意?|備考|备注|참고)[*_]*\s*[:：]", re.IGNORECASE)
+NOTE = pattern(r"(?i)[*_]*(?:notes?|nb|n\.b\.|hinweis|nota|remarque|注意?|備考|备注|참고)[*_]*\s*[:：]")
 _ENUMERATED = pattern(r"^\(?[a-zA-Z]\)\s+")
 _SEPARATORS = pattern(r"\s*[:：(\[—–]\s*|\s+-\s+|\s*/\s*|\s+&\s+|\s+and\s+")
 
@@ -364,15 +350,6 @@ wprowadzenie | przegląd produktu | problem użytkownika | cele | zakres | intro
 product vision | user persona | persona | target user | target audience | use cases | appendix | conclusion | next steps | requirements | functional requirements | non-functional requirements | user stories | user personas | data model | api | security | performance | open questions | references | glossary
 """)
 """Names of chapters. Such headings are no units, even if they are numbered."""
-
-
-def section_name(heading: str, known: frozenset[str]) -> str:
-    """Return the first of the known names that a heading consists of or contains as a part; else nothing."""
-    return next((part for part in _parts(heading) if part in known), "")
-
-
-def is_note(text: str) -> bool:
-    return bool(_NOTE.match(text))
 
 
 @lru_cache(maxsize=4096)
@@ -402,11 +379,11 @@ def concept(text: str) -> str | None:
 
 def matches(heading: str, table: frozenset[str]) -> bool:
     """Tell whether a heading, or a part of it before or after a bracket, colon or dash, is in the table."""
-    return not table.isdisjoint(_parts(heading))
+    return not table.isdisjoint(parts(heading))
 
 
 @lru_cache(maxsize=4096)
-def _parts(heading: str) -> tuple[str, ...]:
+def parts(heading: str) -> tuple[str, ...]:
     label = normal(heading)
     return (label, *(part.strip(" )]") for part in _SEPARATORS.split(label)))
 
@@ -417,9 +394,8 @@ Fate = tuple[Became, str]
 CONTEXT: Fate = ("context", "")
 
 _OF_DONE = pattern(
-    r"\bdefinitions? of (?:done|ready)\b|\bdod\b|definition von fertig|critères de finition|definici[oó]n de (?:hecho|terminado)"
+    r"(?i)\bdefinitions? of (?:done|ready)\b|\bdod\b|definition von fertig|critères de finition|definici[oó]n de (?:hecho|terminado)"
     r"|definição de (?:pronto|feito)|完了の定義|完成的?定[义義]|완료의? 정의",
-    re.IGNORECASE,
 )
 _BEYOND = pattern(r"(?:\W|\d)*out[ -]of[ -]scope\b(?!.*\bin[ -]scope\b)")
 _NOT_FUNCTIONAL = pattern(
@@ -480,6 +456,7 @@ _EXCLUDED = EXCLUDED_SECTIONS
 _WORD = pattern(r"[^\W_]+(?:[-'’;][^\W_]+)*")
 
 
+_BOTH = _CONTEXT | _BESIDE
 LEFT_OUT = frozenset({"left out of the plan", "left out", "not planned"})
 """Headings of a section in which an author, or an agent that drafts, names what is not to be planned."""
 
@@ -522,9 +499,6 @@ def _is_context(label: str) -> bool:
         return not _WORKS.search(label)
     found = _WORD.findall(label[:120])
     said = any(word in _CONTEXT for word in found)
-    return said and all(word in _CONTEXT or word in _BESIDE or word.isdigit() or _is_joined(word) for word in found)
-
-
-def _is_joined(word: str) -> bool:
-    """Tell whether a word is joined of such words: `project-type`."""
-    return "-" in word and all(part in _CONTEXT or part in _BESIDE for part in word.split("-"))
+    # `project-type` is joined of such words
+    joined = (part for word in found if not word.isdigit() for part in ([word] if word in _BOTH else word.split("-")))
+    return said and _BOTH.issuperset(joined)

@@ -19,10 +19,9 @@ from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone, entries_of, plan_id
 
 _OF_EACH = pattern(
-    r"\b(?:every|each|all)\s+(?:of the\s+|user\s+)?(?:stor(?:y|ies)|tasks?|requirements?|features?|steps?|units?|tickets?)\b"
+    r"(?i)\b(?:every|each|all)\s+(?:of the\s+|user\s+)?(?:stor(?:y|ies)|tasks?|requirements?|features?|steps?|units?|tickets?)\b"
     r"|\bjede[rns]?\s+(?:story|aufgabe)\b|\bchaque\s+(?:story|tâche)\b|\bcada\s+(?:historia|história|tarea|tarefa)\b"
     r"|每个(?:用户)?故事|每个任务|すべての(?:ストーリー|タスク)|모든 (?:스토리|작업)",
-    re.IGNORECASE,
 )
 """Words that make checks those of every unit: `These must pass for every user story`."""
 _OF_STATUS = frozenset({"dropped", "out_of_scope", "optional"})

@@ -1,32 +1,34 @@
-"""Find the carriers, that is, the places of an outline that define units; and the headings that are units. Every Markdown reader uses it."""
+"""Find the carriers, that is, the places of an outline that define units: headings, and check boxes as a tree. Every Markdown reader uses it.
+
+A box is a group if other boxes continue its number (`1.` with `1.1` and `1.2`, nested or not); then those are the units.
+A box without a number inside a unit's box is one of its criteria.
+"""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import accumulate, takewhile
+from typing import NamedTuple
 
 from santiago.contract.lazy_regex import pattern
 from santiago.planner import ids, words
 from santiago.planner.draft import Status
-from santiago.planner.markdown import boxes
 from santiago.planner.markdown.harvest import Carrier, status_of
 from santiago.planner.markdown.labels import TICK_LAST, clean, is_struck, read_label
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone
 
 _GROUP = pattern(
-    rf"^[\W\d_]*(?:final\s+|initial\s+)?(?:{words.any_of(words.GROUP_WORDS)})"
+    rf"(?i)^[\W\d_]*(?:final\s+|initial\s+)?(?:{words.any_of(words.GROUP_WORDS)})"
     r"(?:\s*[A-Z]{0,3}\d+[\w.]*|\s+[IVXN]+\b|\s*[:：\-–—]|$)",
-    re.IGNORECASE,
 )
 _NUMBERED_GROUP = pattern(r"^\d+[.)]?\s+\S")
 _GROUP_NAME = pattern(r"^[\W_]*([^\W\d_]+)\s*([A-Za-z]{0,3}\d+(?:\.\d+)*[A-Za-z]?)(?!\w)")
 _TRAILING = pattern(r"\s*[:：]$")
 _PRIORITY = pattern(
-    r"[(\[]\s*(?:priority|prio)?\s*[:：]?\s*(P\d|must(?: have)?|should(?: have)?|could(?: have)?|high|medium|low|critical)\s*[)\]]",
-    re.IGNORECASE,
+    r"(?i)[(\[]\s*(?:priority|prio)?\s*[:：]?\s*(P\d|must(?: have)?|should(?: have)?|could(?: have)?|high|medium|low|critical)\s*[)\]]",
 )
 
 _A_PRIORITY = pattern(r"P\d")
@@ -65,7 +67,8 @@ def section_chunks(source: Source, starts: list[int], *, numbered: bool = False)
     """Return the chunk of each unit: its phase or group, else the nearest section with more than one unit."""
     blocks = source.outline.blocks
     first = {blocks[index].section: index for index in reversed(starts)}
-    paths = {section: _without_title(source, source.outline.path(index)) for section, index in first.items()}
+    skipped = 1 if source.outline.tops == 1 else 0  # the title of the document
+    paths = {at: [h for h in source.outline.path(i) if blocks[h].level > skipped] for at, i in first.items()}
     held = Counter(heading for index in starts for heading in paths[blocks[index].section])
     labels = {}
     for section, path in paths.items():
@@ -74,11 +77,6 @@ def section_chunks(source: Source, starts: list[int], *, numbered: bool = False)
     if any(labels.values()):  # if some sections are chunks, a section with one unit is one, too
         labels = {section: labels[section] or _last(source, path) for section, path in paths.items()}
     return [labels[blocks[index].section] for index in starts]
-
-
-def _without_title(source: Source, path: list[int]) -> list[int]:
-    named = path and source.outline.blocks[path[0]].level == 1 and source.outline.tops == 1
-    return path[1:] if named else path
 
 
 def _last(source: Source, path: list[int]) -> str | None:
@@ -235,7 +233,7 @@ def leaves(source: Source, kind: str) -> list[int]:
     found = of_kind(source, kind)
     names = {index: lead.id for index, lead in source.named.items() if lead.kind == kind}
     above = [(inner, outer) for inner in found for outer in source.outline.path(inner) if outer in names]
-    groups = {outer for inner, outer in above if boxes.extends(names[inner], names[outer])}
+    groups = {outer for inner, outer in above if extends(names[inner], names[outer])}
     return [index for index in found if index not in groups]
 
 
@@ -273,11 +271,6 @@ def _is_sign(block: Block, signs: frozenset[str]) -> bool:
     return any((label := read_label(text)).is_label and label.concept in signs for text in block.lines)
 
 
-def fill_most(source: Source, heads: list[int]) -> bool:
-    covered = sum(end - start for start, end in bounded(source, heads))
-    return covered * 2 >= len(source.outline.blocks)
-
-
 def inside(source: Source, heads: list[int]) -> bytearray:
     return source.outline.cover(bounded(source, heads))
 
@@ -288,12 +281,152 @@ def boxes_outside(source: Source, heads: list[int]) -> dict[int, int]:
     by_key = {_key(source, index): index for index in heads}
     if len(by_key) < len(heads):
         return {}
-    boxed = [
-        i for i, b in enumerate(source.outline.blocks) if b.kind is Kind.ITEM and b.box is not None and not within[i]
-    ]
+    boxed = [i for i, block in enumerate(source.outline.blocks) if block.box is not None and not within[i]]
     return {by_key[_key(source, index)]: index for index in reversed(boxed) if _key(source, index) in by_key}
 
 
 def _key(source: Source, index: int) -> tuple[str, str]:
     lead = source.leads[index]
     return (lead.kind, ids.fold(lead.id)) if lead else ("", "")
+
+
+# Boxes
+
+_POINTED = pattern(r"[\W_]*\d{1,4}[A-Za-z]?(?:[.):\]]|\*\*)")
+_SHORT = 20
+_STRICTLY_FORMAT = frozenset({"format", "legend", "task format", "path conventions", "table of contents", "example"})
+
+
+class Box(NamedTuple):
+    """A box that is a unit."""
+
+    at: int
+    found: ids.Found | None
+    group: int
+    """Index of the outermost box that groups it, or -1."""
+
+
+class Boxes(NamedTuple):
+    """The boxes of one document: the units, and the groups with their numbers."""
+
+    units: list[Box]
+    groups: dict[int, ids.Found | None]
+
+    def counted(self, kind: str) -> int:
+        return sum(1 for box in self.units if box.found is not None and box.found.kind == kind)
+
+
+@lru_cache(maxsize=1)
+def boxes_of(source: Source) -> Boxes:
+    """Return the boxes of a document that are units, and those that group them. Cached, since several readers need it."""
+    return _Survey(source).run()
+
+
+class _Survey:
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.blocks = source.outline.blocks
+        self.owner = [-1] * len(self.blocks)
+        """For each block, the nearest box around it, or -1."""
+        self.numbers: dict[int, ids.Found] = {}
+        self.latest: dict[str, int] = {}
+        self.group_of: dict[int, int] = {}
+        self.groups: set[int] = set()
+        self.candidates: list[int] = []
+        self.prefixes = Counter(
+            lead.prefix
+            for block, lead in zip(self.blocks, source.leads, strict=True)
+            if block.box is not None and lead is not None and lead.kind == "prefix"
+        )
+        self.few = 2 if source.outline.line_count > _SHORT else 1
+        """How often a prefix must occur to count as one: a single `E2E` among boxes is a word."""
+
+    def run(self) -> Boxes:
+        for index, block in enumerate(self.blocks):
+            if block.parent >= 0:
+                around, outer = self.blocks[block.parent], self.owner[block.parent]
+                self.owner[index] = block.parent if around.box is not None else outer
+            if block.box is not None:
+                self.take(index, block)
+        units = [index for index in self.candidates if index not in self.groups and self.is_unit(index)]
+        return Boxes(
+            units=[Box(index, self.numbers.get(index), self.outermost(index)) for index in units],
+            groups={index: self.numbers.get(index) for index in sorted(self.groups)},
+        )
+
+    def take(self, index: int, block: Block) -> None:
+        number = self.source.leads[index]
+        # A bare number counts only with a point behind it, so `3 retries` has no id.
+        is_bare = number is not None and number.kind == "number" and not _POINTED.match(block.lines[0])
+        if number is None or is_bare or (number.kind == "prefix" and self.prefixes[number.prefix] < self.few):
+            self.candidates.append(index)
+            return
+        if self.owner[index] >= 0 and number.kind == "number":
+            return  # a list number inside another box counts the steps of that box
+        self.numbers[index] = number
+        group = self.group_for(index, number)
+        if group >= 0:
+            self.groups.add(group)
+            self.group_of[index] = group
+        self.latest[stem(number.id)] = index
+        self.candidates.append(index)
+
+    def group_for(self, index: int, number: ids.Found) -> int:
+        if (outer := self.owner[index]) in self.numbers:
+            return outer if extends(number.id, self.numbers[outer].id) else -1
+        head = stem(number.id).rpartition(".")[0]
+        return self.latest.get(head, -1) if head else -1
+
+    def is_unit(self, index: int) -> bool:
+        """Tell whether a box is a unit of its own, and not a detail of another box or in a section such as sign-off."""
+        if index in self.numbers:
+            section = self.blocks[index].section
+            return section < 0 or not words.matches(self.blocks[section].text, _STRICTLY_FORMAT)
+        outer = self.owner[index]
+        if outer >= 0:
+            return outer in self.groups
+        return is_plain(self.source, index)
+
+    def outermost(self, index: int) -> int:
+        group = self.group_of.get(index, -1)
+        if group < 0 and index not in self.numbers and self.owner[index] in self.groups:
+            group = self.owner[index]
+        while group in self.group_of:
+            group = self.group_of[group]
+        return group
+
+
+def is_plain(source: Source, index: int) -> bool:
+    """Tell whether a box without an id is where units are: not under criteria, metrics, sign-off or gates."""
+    return source.zones[index] != Zone.NEVER and not source.under_criteria[index]
+
+
+def extends(inner: str, outer: str) -> bool:
+    """Tell whether an id is a part of another: 1.2 of 1 or of 1.0, but not 12 of 1 and not T105a of T105."""
+    return inner != outer and ids.fold(inner).startswith(stem(outer) + ".")
+
+
+def stem(identifier: str) -> str:
+    """Return the beginning that the parts of an id share: 1 for 1 and for 1.0."""
+    return ids.fold(identifier).removesuffix(".0")
+
+
+def merged(source: Source, units: list[Box], groups: dict[int, ids.Found | None]) -> tuple[list[Box], list[Box]]:
+    """Return the units without those that only repeat another one, and the repetitions.
+
+    A summary list repeats the id and the title of a unit that is described elsewhere. The place with more content is kept.
+    The same id with another title is another unit.
+    """
+    ends = source.outline.ends
+    best = {_identity(number): index for index, number in groups.items() if number is not None}
+    for at, number in ((box.at, box.found) for box in units if box.found is not None):
+        rival = best.setdefault(_identity(number), at)
+        if rival not in groups and ends[at] - at > ends[rival] - rival:
+            best[_identity(number)] = at
+    kept = [box for box in units if box.found is None or best[_identity(box.found)] == box.at]
+    known = set(kept)
+    return kept, [box for box in units if box not in known]
+
+
+def _identity(number: ids.Found) -> tuple[str, str]:
+    return ids.fold(number.id), words.normal(clean(number.rest))

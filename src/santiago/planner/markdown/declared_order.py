@@ -7,10 +7,8 @@ Only statements with one possible meaning become edges: `US2 depends on US7`, `P
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
-from typing import NamedTuple
 
 from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import Finding
@@ -18,45 +16,41 @@ from santiago.planner import ids, words
 from santiago.planner.draft import PLANNED, Dep, Document, DocumentError, GroupEdge, Unit
 from santiago.planner.findings import note, warning
 from santiago.planner.hints import targets
-from santiago.planner.markdown import boxes
+from santiago.planner.markdown import carriers
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source
 from santiago.planner.structured import json_tree
 from santiago.planner.structured.tree import Object, as_text, items
 
 _PARALLEL = pattern(
-    r"\bparallel|concurrent|parallèle|paralelo|samtidigt|параллельно|паралельно|並列|并行|並行|병렬", re.IGNORECASE
+    r"(?i)\bparallel|concurrent|parallèle|paralelo|samtidigt|параллельно|паралельно|並列|并行|並行|병렬"
 )
 _LABELS = pattern(r"^[^:：]{1,40}[:：]\s")
 _MOST = 50
 """The most tasks of one sentence that are compared with each other."""
 
 _SECTION = pattern(
-    r"\b(?:dependenc(?:y|ies)|execution order|task order|build order"
+    r"(?i)\b(?:dependenc(?:y|ies)|execution order|task order|build order"
     r"|beroenden|abhängigkeiten|dépendances|dependencias|dependências|зависимости)\b|依存|依赖|依賴|의존",
-    re.IGNORECASE,
 )
 _VERB = pattern(
-    r"\s*(?P<verb>(?:all |must |should |each |can(?:not)? )*"
+    r"(?i)\s*(?P<verb>(?:all |must |should |each |can(?:not)? )*"
     r"\b(?:depends? (?:up)?on|requires?|blocked by|must follow|needs?"
     r"|(?:starts?|begins?|runs?|do|done|comes?) after)\b|\bdepends\b|beroende av|依存|依赖于?)\s*:?\s*",
-    re.IGNORECASE,
 )
 _BEFORE = pattern(
-    r"\s+(?:must (?:come|finish|complete|be (?:done|complete|finished)) |runs? |comes? |finish(?:es)? |is |are )*(?:before|precedes?|blocks?)\s+",
-    re.IGNORECASE,
+    r"(?i)\s+(?:must (?:come|finish|complete|be (?:done|complete|finished)) |runs? |comes? |finish(?:es)? |is |are )*(?:before|precedes?|blocks?)\s+",
 )
-_STORY = pattern(r"^(?:user stor(?:y|ies)|us|story)\s*-?\s*(?P<number>\d+)$", re.IGNORECASE)
-_PHASE = pattern(r"^(?:phase|fas|fase|étape|этап|フェーズ|阶段|단계)\s*(?P<number>\w+)$", re.IGNORECASE)
+_STORY = pattern(r"(?i)^(?:user stor(?:y|ies)|us|story)\s*-?\s*(?P<number>\d+)$")
+_PHASE = pattern(r"(?i)^(?:phase|fas|fase|étape|этап|フェーズ|阶段|단계)\s*(?P<number>\w+)$")
 _FILLER = pattern(
-    r"\b(?:completion|completed?|complete|must|should|all|have to|being|is|are|be|done"
+    r"(?i)\b(?:completion|completed?|complete|must|should|all|have to|being|is|are|be|done"
     r"|finished|sequential|in sequence|phase tasks|tasks?|the|all of|of|only|first|both)\b|[*_`✅⚠️]",
-    re.IGNORECASE,
 )
-_NONE = pattern(r"\bno dependenc|\bindependent\b|\bcan start (?:immediately|after)|\bparallel\b", re.IGNORECASE)
+_NONE = pattern(r"(?i)\bno dependenc|\bindependent\b|\bcan start (?:immediately|after)|\bparallel\b")
 _CLAUSE = pattern(r"\s+[—–-]\s+|[;。；]|\.(?=\s|$)")
-_LIST = pattern(r"\s*(?:,|;|&|\+|、|，|\band\b|\bund\b|\bet\b|\by\b|\be\b|\boch\b)\s*", re.IGNORECASE)
-_GROUP_IN_BRACKETS = pattern(r"[(（]\s*((?:phase|us|user story)\s*-?\s*\w+)\s*[)）]", re.IGNORECASE)
+_LIST = pattern(r"(?i)\s*(?:,|;|&|\+|、|，|\band\b|\bund\b|\bet\b|\by\b|\be\b|\boch\b)\s*")
+_GROUP_IN_BRACKETS = pattern(r"(?i)[(（]\s*((?:phase|us|user story)\s*-?\s*\w+)\s*[)）]")
 _BRACKETS = pattern(r"[(（][^()（）]*[)）]")
 
 
@@ -70,48 +64,16 @@ def ordered(source: Source, document: Document) -> Document:
     inside = [False] * len(source.outline.blocks)
     for index, block in enumerate(source.outline.blocks):
         outer = inside[block.section] if block.section >= 0 else False
-        inside[index] = outer or _is_order_section(source, index)
+        lead = source.leads[index]  # `Task 2: Install dependencies` is a unit and announces none
+        announces = block.kind is Kind.HEADING and (lead is None or lead.only_counts) and _SECTION.search(block.text)
+        inside[index] = outer or bool(announces)
         if inside[index] and block.kind in (Kind.ITEM, Kind.PARA) and block.box is None:
             _statement(block, names, document, deps)
         elif inside[index] and block.kind is Kind.CODE and '"waves"' in block.text:
             _read_waves(block, document, deps)
-    document.units = [
-        replace(unit, deps=(*unit.deps, *deps[unit.id])) if unit.id in deps else unit for unit in document.units
-    ]
+    document.units = [replace(unit, deps=(*unit.deps, *deps.get(unit.id or "", ()))) for unit in document.units]
     document.findings += contradictions(source, document.units)
     return document
-
-
-def _is_order_section(source: Source, index: int) -> bool:
-    """Tell whether a heading announces dependencies. `Task 2: Install dependencies` is a unit and does not."""
-    block, lead = source.outline.blocks[index], source.leads[index]
-    is_unit = lead is not None and not lead.only_counts
-    return block.kind is Kind.HEADING and not is_unit and bool(_SECTION.search(block.text))
-
-
-class _Wave(NamedTuple):
-    """One wave of Kiro's graph, as written."""
-
-    name: str
-    tasks: list[str]
-    waits_for: list[str]
-    """The names of other waves."""
-
-
-def _waves(block: Block) -> Iterator[_Wave]:
-    """Yield the waves in a fence. One without dependencies waits for the wave before it."""
-    try:
-        root = json_tree.parse("\n".join(line for line in block.lines if not line.lstrip().startswith(("```", "~~~"))))
-    except DocumentError:
-        return
-    before = ""
-    for number, node in enumerate(items(root.get("waves")) if isinstance(root, Object) else ()):
-        wave = node if isinstance(node, Object) else Object(node.line)
-        tasks = items(wave.get("tasks") if wave is node else node)
-        stated = wave.field("depends_on", "dependsOn")
-        waits_for = list(map(as_text, items(stated.value))) if stated else [before]
-        before = wave.text("id", "wave") or str(number)
-        yield _Wave(before, list(map(as_text, tasks)), waits_for)
 
 
 def _read_waves(block: Block, document: Document, deps: _Deps) -> None:
@@ -119,13 +81,24 @@ def _read_waves(block: Block, document: Document, deps: _Deps) -> None:
 
     Where a task waits for one of a later parent, parents are no stages: they become tags.
     """
+    try:
+        root = json_tree.parse("\n".join(line for line in block.lines if not line.lstrip().startswith(("```", "~~~"))))
+    except DocumentError:
+        return
     members: dict[str, list[str]] = {}
     place = {unit.id: unit.chunk for unit in document.units if unit.id and unit.status in PLANNED}
     chunks = list(dict.fromkeys(place.values()))
     pairs: list[tuple[str, str]] = []
-    for wave in _waves(block):
-        members[wave.name] = [name for name in place if any(boxes.is_part(name, task) for task in wave.tasks)]
-        pairs += product(members[wave.name], [each for name in wave.waits_for for each in members.get(name, ())])
+    before = ""
+    for number, node in enumerate(items(root.get("waves")) if isinstance(root, Object) else ()):
+        wave = node if isinstance(node, Object) else Object(node.line)
+        tasks = list(map(as_text, items(wave.get("tasks") if wave is node else node)))
+        stated = wave.field("depends_on", "dependsOn")
+        waits_for = list(map(as_text, items(stated.value))) if stated else [before]
+        before = wave.text("id", "wave") or str(number)
+        named = set(map(ids.fold, tasks))
+        members[before] = [n for n in place if ids.fold(n) in named or any(carriers.extends(n, t) for t in tasks)]
+        pairs += product(members[before], [each for name in waits_for for each in members.get(name, ())])
     for task, needed in pairs:
         deps.setdefault(task, []).append(Dep(target=needed, line=block.line, carrier="section"))
     if any(chunks.index(place[needed]) > chunks.index(place[task]) for task, needed in pairs):
@@ -144,7 +117,12 @@ class _Names:
             self.chunks.setdefault(words.normal(head), chunk)
             self.chunks.setdefault(words.normal(re.split(r"\s*[(（]|\s+[-–—]\s+", title)[0]), chunk)
         self.chunks.pop("", None)
-        self.places = _places(units)
+        number = {chunk: place for place, chunk in enumerate(dict.fromkeys(unit.chunk for unit in units))}
+        self.places: dict[str, tuple[int, int]] = {}
+        """For each chunk and tag the numbers of its first and last chunk."""
+        for name, place in ((name, number[unit.chunk]) for unit in units for name in (unit.chunk, *unit.tags) if name):
+            first, last = self.places.get(name, (place, place))
+            self.places[name] = (min(first, place), max(last, place))
 
     def is_kept(self, group: str, target: str) -> bool:
         """Tell whether the order of the chunks already makes one group wait for the other."""
@@ -176,24 +154,12 @@ class _Names:
         return (list(filter(None, groups)), []) if groups and all(groups) else None
 
 
-def _places(units: list[Unit]) -> dict[str, tuple[int, int]]:
-    """Return for each chunk and tag the numbers of its first and last chunk."""
-    number = {chunk: place for place, chunk in enumerate(dict.fromkeys(unit.chunk for unit in units))}
-    found: dict[str, tuple[int, int]] = {}
-    for unit in units:
-        place = number[unit.chunk]
-        for name in (unit.chunk, *unit.tags):
-            if name:
-                first, last = found.get(name, (place, place))
-                found[name] = (min(first, place), max(last, place))
-    return found
-
-
 def contradictions(source: Source, units: list[Unit]) -> list[Finding]:
     """Report tasks that a sentence calls parallel although one depends on the other."""
     needs = {unit.id: {dep.target for dep in unit.deps if dep.is_declared} for unit in units if unit.id}
     found = []
-    for block in filter(_calls_parallel, source.outline.blocks):
+    plain = (b for b in source.outline.blocks if b.kind in (Kind.ITEM, Kind.PARA) and b.box is None)
+    for block in (block for block in plain if _PARALLEL.search(block.text)):
         names = [name for name in targets(_LABELS.sub(" ", block.text))[0] if name in needs][:_MOST]
         pairs = [(name, other) for name in names for other in names if other in needs[name]]
         for name, other in pairs:
@@ -202,32 +168,24 @@ def contradictions(source: Source, units: list[Unit]) -> list[Finding]:
     return found
 
 
-def _calls_parallel(block: Block) -> bool:
-    return block.kind in (Kind.ITEM, Kind.PARA) and block.box is None and bool(_PARALLEL.search(block.text))
-
-
 def _statement(block: Block, names: _Names, document: Document, deps: _Deps) -> None:
     sentence = block.text.replace("**", "").replace("__", "")
     if block.text.rstrip().endswith((":", "：")) or (_NONE.search(sentence) and not _VERB.search(sentence)):
         return
     if read := _read(sentence, names):
-        _take(block, read, names, document, deps)
+        (groups, units), (on_groups, on_units) = read
+        for group in groups:
+            on_groups = [target for target in on_groups if not names.is_kept(group, target)]
+            others = [target for target in (*on_groups, *on_units) if target != group]
+            document.edges += [GroupEdge(group=group, target=target, line=block.line) for target in others]
+        waits = [Dep(target=target, line=block.line, carrier="section") for target in (*on_groups, *on_units)]
+        for unit in units:
+            deps.setdefault(unit, []).extend(dep for dep in waits if dep.target != unit)
     elif len(set(ids.mentioned(sentence)) & set(names.units.values())) > 1:
         text = block.text if len(block.text) <= 80 else block.text[:79] + "…"
         message = f'the order in "{text}" could be read in more than one way; no dependency was taken from it'
         hint = 'Write "T012 depends on T008", or put "(depends on T008)" behind the task.'
         document.findings.append(note("mentioned_id", block.line, message, hint))
-
-
-def _take(block: Block, read: _Parts, names: _Names, document: Document, deps: _Deps) -> None:
-    (groups, units), (on_groups, on_units) = read
-    for group in groups:
-        on_groups = [target for target in on_groups if not names.is_kept(group, target)]
-        others = [target for target in (*on_groups, *on_units) if target != group]
-        document.edges += [GroupEdge(group=group, target=target, line=block.line) for target in others]
-    waits = [Dep(target=target, line=block.line, carrier="section") for target in (*on_groups, *on_units)]
-    for unit in units:
-        deps.setdefault(unit, []).extend(dep for dep in waits if dep.target != unit)
 
 
 _Parts = tuple[tuple[list[str], list[str]], tuple[list[str], list[str]]]

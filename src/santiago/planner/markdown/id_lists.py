@@ -1,4 +1,4 @@
-"""Lists by id: headings, items and bold paragraphs that begin with an id and say what it stands for.
+"""The lists of units that a document offers; and those by id: headings, items and bold paragraphs that begin with an id and say what it stands for.
 
 Here is also decided where a unit ends, and which group it belongs to.
 """
@@ -7,22 +7,195 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
-from itertools import pairwise, takewhile
+from functools import cached_property, lru_cache
+from itertools import accumulate, pairwise, takewhile
 from typing import NamedTuple
 
 from santiago.contract.lazy_regex import pattern
+from santiago.contract.plan import Offer
+from santiago.contract.record import lean
 from santiago.planner import hints, ids, words
-from santiago.planner.choosing import Evidence
-from santiago.planner.markdown.carriers import CRITERION_PREFIXES, carrier, chunk_of, label
+from santiago.planner.choosing import Evidence, Standing
+from santiago.planner.draft import PLANNED, Document
+from santiago.planner.markdown.carriers import CRITERION_PREFIXES, carrier, chunk_of, indexes, is_group, label
 from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.labels import read_label, split_label
 from santiago.planner.markdown.outline import Block, Kind
-from santiago.planner.markdown.unit_list import UnitList, View, opens_group
-from santiago.planner.source import Zone, labelled_id
+from santiago.planner.source import Source, Zone, labelled_id
 from santiago.planner.words import spaced
+
+_PLACEHOLDER = pattern(r"(?i)[\[<{][a-z][a-z /_-]{2,40}[\]>}]")
+"""A placeholder: `As a [user], I want to [action]` is a template."""
+
+
+@lru_cache(maxsize=1)
+def view_of(source: Source) -> View:
+    return View(source)
+
+
+class View:
+    """A source with further views that several modules need. Each view is computed once."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.blocks = source.outline.blocks
+        self.ends = source.outline.ends
+
+    @cached_property
+    def criteria_marks(self) -> list[int]:
+        """The blocks that announce or begin acceptance criteria."""
+        return [index for index, block in enumerate(self.blocks) if marks_criteria(block)]
+
+    @cached_property
+    def criteria_before(self) -> list[int]:
+        """For each block, how many criteria marks come before it. A range is then counted by one subtraction."""
+        return self._before(self.criteria_marks)
+
+    def _before(self, places: list[int]) -> list[int]:
+        marked = set(places)
+        return [0, *accumulate(index in marked for index in range(len(self.blocks)))]
+
+    def explicit(self, carriers: Iterable[Carrier]) -> bool:
+        before = self.criteria_before
+        owners = [before[made.end] > before[made.at] for made in carriers]
+        return sum(owners) * 2 >= len(owners) > 0
+
+    @cached_property
+    def stories(self) -> list[int]:
+        """The blocks that are As-a sentences. Half sentences count in story sections, if the document has no boxes of work."""
+        places = indexes(self.source, Kind.HEADING, Kind.ITEM, Kind.PARA)
+        found = [index for index in places if words.is_story(self.blocks[index].text)]
+        told = [index for index in found if len(_PLACEHOLDER.findall(self.blocks[index].text)) < 2]
+        halves = [index for index in sorted({*places} - {*found}) if self._is_half(index)]
+        enough = len(told) + len(halves) > 2 and not self._boxes_before[-1]
+        return sorted([*told, *halves]) if enough else told
+
+    def _is_half(self, index: int) -> bool:
+        block = self.blocks[index]
+        if block.kind is Kind.HEADING or not words.tells_story(block.text):
+            return False
+        path = self.source.outline.path(index)
+        return any(words.matches(self.blocks[heading].text, words.STORY_SECTIONS) for heading in path)
+
+    @cached_property
+    def group_labels(self) -> list[str | None]:
+        """For each block, the phase or epic that a bold paragraph above it or an item around it names."""
+        found: list[str | None] = []
+        last: str | None = None
+        for block in self.blocks:
+            if block.kind is Kind.HEADING:
+                last = None
+            elif opens_group(block):
+                last = label(block.lines[0])
+            outer = self.blocks[block.parent].lines[0] if block.parent >= 0 else ""
+            around = label(outer) if is_group(outer) else found[block.parent] if outer else None
+            found.append(around or last)
+        return found
+
+    @cached_property
+    def _boxes_before(self) -> list[int]:
+        under = self.source.under_criteria
+        return [0, *accumulate(block.box is not None and not under[i] for i, block in enumerate(self.blocks))]
+
+    def holds_work(self, index: int) -> bool:
+        """Tell whether a section has boxes that are no criteria: then these boxes are the work."""
+        return self._boxes_before[self.ends[index]] > self._boxes_before[index]
+
+    @cached_property
+    def _stories_before(self) -> list[int]:
+        return self._before(self.stories)
+
+    def tells_stories(self, carriers: Sequence[Carrier]) -> bool:
+        """Tell whether at least half of these units are or contain an As-a sentence."""
+        before = self._stories_before
+        telling = sum(before[carrier.end] > before[carrier.at] or words.is_story(carrier.title) for carrier in carriers)
+        return telling * 2 >= len(carriers)
+
+
+_KINDS = ("story", "requirement", "feature", "numbered", "other", "task", "phase", "chain", "table", "as-a")
+_RANKS = {"plan": 4, "criteria": 3, "story": 2, "requirement": 1, "feature": 1, "task": 1}
+
+
+@lean(frozen=True, eq=False)
+class UnitList:
+    """One list of units that the document offers."""
+
+    view: View
+    evidence: Evidence
+    kind: str
+    """One of `_KINDS`, or `plan`, `criteria`, `box`, `loose`."""
+    name: str
+    """What a person would call it: `FR-001 to FR-020`."""
+    carriers: tuple[Carrier, ...]
+    keys: frozenset[str]
+    """The values of `--units` that select it."""
+    explicit: bool = False
+    """At least half of its units have labelled criteria."""
+    repeated: tuple[int, ...] = ()
+    """Places that only repeat one of its units."""
+    headings: frozenset[str] = frozenset()
+    """The ids that headings define, including headings that only group units."""
+    build: Callable[[], Document] | None = None
+    """How its document is made, if that differs from other lists."""
+
+    @property
+    def standing(self) -> Standing:
+        kind = _KINDS.index(self.kind) if self.kind in _KINDS else 0
+        planned = any(made.status in PLANNED for made in self.carriers)
+        return Standing(planned, _RANKS.get(self.kind, 0), self.evidence, -kind, size=len(self.carriers))
+
+    @property
+    def offer(self) -> Offer:
+        blocks = self.view.blocks
+        lines = (blocks[self.carriers[0].at].line, max(blocks[made.end - 1].end for made in self.carriers))
+        return Offer(name=self.name, units="", lines=lines, count=len(self.carriers))
+
+    @property
+    def cover(self) -> bytearray:
+        return self.view.source.outline.cover((made.at, made.end) for made in self.carriers)
+
+    def is_inside(self, other: UnitList) -> bool:
+        """Tell whether most of its units are inside units of the other list."""
+        cover = other.cover
+        return sum(cover[made.at] for made in self.carriers) * 2 > len(self.carriers)
+
+    def yields_to(self, other: UnitList) -> bool:
+        """A list without criteria yields to a list with criteria that covers the same units."""
+        if self.explicit or not other.explicit or self.evidence > Evidence.NAMED_HEADINGS:
+            return False
+        if other.is_inside(self):
+            return other.evidence is Evidence.ROWS
+        if self.kind == "story":
+            named = other.evidence >= Evidence.NAMED_ITEMS
+            return named and other.kind in ("requirement", "feature", "other", "task")
+        if other.kind == "other" and other.evidence is Evidence.NAMED_HEADINGS:
+            return self.evidence < Evidence.NAMED_HEADINGS
+        return other.kind == "as-a" or (other.kind != "phase" and self.is_inside(other))
+
+
+def opens_group(block: Block) -> bool:
+    """Tell whether a heading or a bold paragraph names a phase or epic."""
+    bold = block.kind is Kind.PARA and block.parent < 0 and block.text.startswith("**")
+    return (bold or block.kind is Kind.HEADING) and is_group(block.text)
+
+
+def marks_criteria(block: Block) -> bool:
+    """Tell whether a block announces criteria, or is a criterion by its words (a Given)."""
+    match block.kind:
+        case Kind.HEADING:
+            return words.concept(block.text) == "criteria"
+        case Kind.PARA | Kind.ITEM:
+            given = words.GIVEN.match(block.lines[0]) and words.OUTCOME.search(block.text)
+            # Inside a unit, "Success Criteria" are the unit's; a section of that name is about the whole product.
+            likely = (line for line in block.lines if len(line) <= 400 or ":" in line[:80] or "：" in line[:80])
+            return bool(given) or any(read_label(line).concept in ("criteria", "success") for line in likely)
+        case _:
+            return False
+
+
+# Lists by id
 
 _KNOWN: dict[str, frozenset[str]] = {
     "story": spaced("US HU STORY USERSTORY USER-STORY UST HDU JS JTBD"),
@@ -69,10 +242,9 @@ def is_listlike(identifiers: list[str]) -> bool:
 
 
 _JOINED = pattern(r"[*_`\])]*\s*(?:[:：.)|]|[-–—]\s)|[*`\]]+(?:\s|$)")
-_ISSUE = pattern(r"[*_`\[]*(?:issue|ticket)s?\s*#", re.IGNORECASE)
+_ISSUE = pattern(r"(?i)[*_`\[]*(?:issue|ticket)s?\s*#")
 _FORMER = pattern(
-    r"[(\[](?:formerly|former|was|previously|ex|old|antes|vormals|ehemals|anciennement|bisher|旧)[\s:.-]+([^)\]]{1,40})[)\]]",
-    re.IGNORECASE,
+    r"(?i)[(\[](?:formerly|former|was|previously|ex|old|antes|vormals|ehemals|anciennement|bisher|旧)[\s:.-]+([^)\]]{1,40})[)\]]",
 )
 
 
@@ -91,7 +263,13 @@ def definitions(view: View) -> list[Definition]:
         for index, lead, kind in _openings(view)
         if kind != "side" and (view.source.zones[index] != Zone.NEVER or is_sure(lead, kind))
     ]
-    return _without_title(view, _not_repeated(view, _under_headings(view, found)))
+    found = _under_headings(view, found)
+    aside = {d.at for d in found if _is_aside(view, d.at)}  # these count only where the id is defined nowhere else
+    proper = {ids.fold(d.found.id) for d in found if d.at not in aside}
+    found = [d for d in found if d.at not in aside or ids.fold(d.found.id) not in proper]
+    tops = [at for at, block in enumerate(view.blocks) if block.kind is Kind.HEADING and block.level == 1]
+    # The document's title is no unit if it has an id and other units follow.
+    return found[1:] if len(found) > 1 and tops[-1:] == [found[0].at] else found
 
 
 def side_lists(view: View) -> dict[str, list[Definition]]:
@@ -134,13 +312,6 @@ def _raised(view: View, field: Definition) -> Definition:
     lead = view.source.leads[heading]
     title = lead.rest if lead is not None and (lead.only_counts or lead.rest) else view.blocks[heading].text
     return Definition(heading, field.found._replace(rest=title), field.kind)
-
-
-def _not_repeated(view: View, found: list[Definition]) -> list[Definition]:
-    """Leave out places in metrics, questions and notes if the id is defined elsewhere."""
-    aside = {d.at for d in found if _is_aside(view, d.at)}
-    proper = {ids.fold(d.found.id) for d in found if d.at not in aside}
-    return [d for d in found if d.at not in aside or ids.fold(d.found.id) not in proper]
 
 
 def _is_aside(view: View, index: int) -> bool:
@@ -191,20 +362,6 @@ def _is_field(line: str) -> bool:
     return label.is_label and label.concept is not None and label.concept != "id"
 
 
-def _without_title(view: View, found: list[Definition]) -> list[Definition]:
-    """Leave out the document's title if it has an id and other units follow."""
-    if len(found) > 1 and view.blocks[found[0].at].kind is Kind.HEADING and view.blocks[found[0].at].level == 1:
-        first = found[0].at
-        others = sum(1 for block in view.blocks[first + 1 :] if block.kind is Kind.HEADING and block.level == 1)
-        return found if others else found[1:]
-    return found
-
-
-def former_ids(title: str) -> tuple[str, ...]:
-    """Return the ids that the unit had before, according to its title."""
-    return tuple(name for match in _FORMER.finditer(title) for name in ids.mentioned(match[1]))
-
-
 def span_of(found: Iterable[Definition]) -> str:
     """Return the first and last id of each prefix: `FR-001 to FR-020, NFR-001 to NFR-016`."""
     by_prefix: dict[str, list[str]] = {}
@@ -221,30 +378,28 @@ def extents(view: View, starts: list[int]) -> list[tuple[int, int]]:
     A heading has its section. A paragraph has what follows it in its section, up to the next group. An item has what is nested
     in it, and also what follows it if that begins with a criteria label, since many authors do not indent these.
     """
+
+    def label_follows(at: int, limit: int) -> bool:
+        """Tell whether the block directly behind an item is a criteria label outside all lists."""
+        is_outside = at < limit and view.blocks[at].kind is Kind.PARA and view.blocks[at].parent < 0
+        return is_outside and view.criteria_before[at + 1] > view.criteria_before[at]
+
     pairs = []
     for at, after in zip(starts, [*starts[1:], len(view.blocks)], strict=False):
-        limit = min(after, view.section_end(at))
+        section = view.blocks[at].section
+        limit = min(after, view.ends[section] if section >= 0 else after)
         match view.blocks[at].kind:
             case Kind.HEADING:
                 end = min(view.ends[at], after)
             case Kind.PARA:
                 end = next((i for i in range(at + 1, limit) if opens_group(view.blocks[i])), limit)
             # Fields may follow an item that is only an id without being nested in it.
-            case Kind.ITEM if _label_follows(view, view.ends[at], limit) or (
-                view.ends[at] == at + 1 and is_form(view, at)
-            ):
+            case Kind.ITEM if label_follows(view.ends[at], limit) or (view.ends[at] == at + 1 and is_form(view, at)):
                 end = limit
             case _:
                 end = min(view.ends[at], limit)
         pairs.append((at, max(end, at + 1)))
     return pairs
-
-
-def _label_follows(view: View, at: int, limit: int) -> bool:
-    """Tell whether the block directly behind an item is a criteria label outside all lists."""
-    if at >= limit or view.blocks[at].kind is not Kind.PARA or view.blocks[at].parent >= 0:
-        return False
-    return view.criteria_before[at + 1] > view.criteria_before[at]
 
 
 def grouped(view: View, carriers: list[Carrier]) -> list[Carrier]:
@@ -253,24 +408,15 @@ def grouped(view: View, carriers: list[Carrier]) -> list[Carrier]:
     near = _near_labels(view, carriers)
     sizes = Counter(near)
     several = len({name for name in near if name is not None}) > 1 and max(sizes.values(), default=0) > 1
-    return [
-        replace(made, chunk=chunk or (name if several else None))
-        for made, chunk, name in zip(carriers, explicit, near, strict=True)
-    ]
+    chunks = [chunk or (name if several else None) for chunk, name in zip(explicit, near, strict=True)]
+    return [replace(made, chunk=chunk) for made, chunk in zip(carriers, chunks, strict=True)]
 
 
 def _near_labels(view: View, carriers: list[Carrier]) -> list[str | None]:
     """Return for each unit the bold paragraph above it in its section, else the heading of its section."""
     labels = _bold_labels(view)
-    found: list[str | None] = []
-    for made in carriers:
-        block = view.blocks[made.at]
-        above = labels[made.at] if block.kind is not Kind.HEADING else -1
-        if above >= 0:
-            found.append(label(view.blocks[above].text))
-        else:
-            found.append(label(view.blocks[block.section].text) if block.section >= 0 else None)
-    return found
+    places = [labels[made.at] if labels[made.at] >= 0 else view.blocks[made.at].section for made in carriers]
+    return [label(view.blocks[at].text) if at >= 0 else None for at in places]
 
 
 @lru_cache(maxsize=1)
@@ -330,7 +476,8 @@ def _listed(view: View, found: list[Definition], *, known: bool) -> list[Definit
     singles: list[Definition] = []
     for members in by_prefix.values():
         first = members[0]
-        if _is_counted(members):
+        names = list({ids.fold(member.found.id): member.found.id for member in members}.values())
+        if len(names) > 1 and (first.found.kind != "prefix" or is_listlike(names)):
             kept += members
         elif first.found.kind == "prefix" and _HYPHENED.search(first.found.id):
             singles += members
@@ -340,17 +487,15 @@ def _listed(view: View, found: list[Definition], *, known: bool) -> list[Definit
     return sorted([*kept, *(singles if kept or known or alone else ())])
 
 
-def _is_counted(members: list[Definition]) -> bool:
-    names = list({ids.fold(member.found.id): member.found.id for member in members}.values())
-    return len(names) > 1 and (members[0].found.kind != "prefix" or is_listlike(names))
-
-
 def _as_list(view: View, kind: str, found: list[Definition]) -> UnitList:
     # A heading that is split into lettered parts inside it is left out: 4 around 4A, 4B and 4C.
     found = [d for position, d in enumerate(found) if _parts(view, d, found[position + 1 : position + 30]) < 2]
     headings = [d for d in found if view.blocks[d.at].kind is Kind.HEADING]
-    chosen = _without_heading_groups(view, headings) if headings else _without_groups(view, _outermost(view, found))
-    if headings:
+    chosen = [] if headings else _without_groups(view, _outermost(view, found))
+    if headings:  # without those whose id is continued by ids inside: F1 around F1.1 is a group
+        pairs = [(outer, inner) for outer, inner in pairwise(headings) if inner.at < view.ends[outer.at]]
+        groups = {outer.at for outer, inner in pairs if _continues(outer.found.id, inner.found.id)}
+        chosen = [d for d in headings if d.at not in groups]
         chosen = sorted([*chosen, *_items_outside_headings(view, chosen, found)])
     everywhere, chosen = chosen, _without_repeats(view, chosen)
     rest = {d.at: d for d in chosen}
@@ -379,7 +524,8 @@ def _other_names(view: View, definition: Definition) -> tuple[str, ...]:
     """Return the ids that a unit had before, and the number of its heading if a field gives its id."""
     lead = view.source.leads[definition.at]
     number = (lead.id,) if lead is not None and lead.id != definition.found.id else ()
-    return (*former_ids(definition.found.rest), *number)
+    former = [name for match in _FORMER.finditer(definition.found.rest) for name in ids.mentioned(match[1])]
+    return (*former, *number)
 
 
 def _repeats(
@@ -400,22 +546,13 @@ def _parts(view: View, definition: Definition, after: list[Definition]) -> int:
     return sum(other[:-1] == name and other[-1].isalpha() for other in inside)
 
 
-def _without_heading_groups(view: View, headings: list[Definition]) -> list[Definition]:
-    """Leave out a heading whose id is continued by ids inside it: F1 around F1.1 is a group."""
-    pairs = [(outer, inner) for outer, inner in pairwise(headings) if inner.at < view.ends[outer.at]]
-    groups = {outer.at for outer, inner in pairs if _continues(outer.found.id, inner.found.id)}
-    return [definition for definition in headings if definition.at not in groups]
-
-
 def _without_groups(view: View, found: list[Definition]) -> list[Definition]:
     """Leave out a line that only names a group: R1 above R1.1 and R1.2, without other content."""
     kept = []
-    for position, definition in enumerate(found):
-        parts = [
-            other for other in found[position + 1 : position + 3] if _continues(definition.found.id, other.found.id)
-        ]
-        if len(parts) < 2 or _size(view, definition) > 1 or view.blocks[definition.at].box is not None:
-            kept.append(definition)
+    for position, one in enumerate(found):
+        parts = sum(_continues(one.found.id, other.found.id) for other in found[position + 1 : position + 3])
+        if parts < 2 or _size(view, one) > 1 or view.blocks[one.at].box is not None:
+            kept.append(one)
     return kept
 
 
@@ -441,26 +578,16 @@ def _items_outside_headings(view: View, headings: list[Definition], found: list[
     taken = {ids.fold(d.found.id) for d in titled}  # including headings that only group units
     covered = view.source.outline.cover((d.at, view.ends[d.at]) for d in headings)
     others = [d for d in found if ids.fold(d.found.id) not in taken]
-    gaps = _gaps(headings)
-    return [d for d in _outermost(view, others) if not covered[d.at] or _fills_gap(d, gaps)]
+    have = set(map(_number_of, headings))
+    # An item whose number is missing between those of the headings is a unit, even inside a section.
+    fill = {d.at for d in others if _number_of(d) not in have and {_number_of(d, -1), _number_of(d, 1)} <= have}
+    return [d for d in _outermost(view, others) if not covered[d.at] or d.at in fill]
 
 
-def _gaps(headings: list[Definition]) -> set[tuple[str, int]]:
-    """Return the numbers missing between the headings' ids. An item with such a number is a unit, even inside a section."""
-    by_prefix: dict[str, list[int]] = defaultdict(list)
-    for definition in headings:
-        if number := _PLAIN_NUMBER.fullmatch(definition.found.id):
-            by_prefix[definition.found.prefix].append(int(number[1]))
-    missing = set()
-    for prefix, numbers in by_prefix.items():
-        have = set(numbers)
-        missing |= {(prefix, number + 1) for number in numbers if number + 1 not in have and number + 2 in have}
-    return missing
-
-
-def _fills_gap(definition: Definition, gaps: set[tuple[str, int]]) -> bool:
+def _number_of(definition: Definition, more: int = 0) -> tuple[str, int]:
+    """Return the prefix of an id and its number, plus `more`."""
     number = _PLAIN_NUMBER.fullmatch(definition.found.id)
-    return number is not None and (definition.found.prefix, int(number[1])) in gaps
+    return (definition.found.prefix, int(number[1]) + more) if number else (definition.found.id, more)
 
 
 def _without_repeats(view: View, found: list[Definition]) -> list[Definition]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -34,7 +33,7 @@ _SLUG = pattern(r"[A-Za-z][\w-]{0,60}")
 _EMPHASIS = pattern(r"(?P<code>`[^`]*`)|\*\*|__")
 _STRIKE = pattern(r"~~")
 TICK_LAST = pattern(
-    r"\s{0,8}[✅☑✔✓🟢]️?\s{0,8}(?:(?:completed?|done|shipped|implemented)\b\s{0,8}(?:\([^()]*\))?)?$", re.IGNORECASE
+    r"(?i)\s{0,8}[✅☑✔✓🟢]️?\s{0,8}(?:(?:completed?|done|shipped|implemented)\b\s{0,8}(?:\([^()]*\))?)?$"
 )
 """A mark behind a title that claims that it is done."""
 _LAST_PART = pattern(r"[^:：(\[—–]*$")

@@ -191,7 +191,7 @@ class _Scanner:
         for take in self.takes.get(first, ()):
             if take(at, text, indent):
                 return at + 1
-        if "|" in text and at + 1 < len(self.source) and self.is_table(at, text):
+        if "|" in text and at + 1 < len(self.source) and _DELIMITER.match(self.source[at + 1].strip()):
             return self.table(at, indent)
         self.paragraph(at, text, indent)
         return at + 1
@@ -270,7 +270,9 @@ class _Scanner:
 
     def item(self, at: int, text: str, indent: int) -> bool:
         found = _ITEM.match(text)
-        if found is None or not self.starts_item(found[1]):
+        in_prose = self.open is not None and self.open.kind is Kind.PARA and self.open.parent < 0
+        # In the middle of a paragraph a number other than 1 is text.
+        if found is None or (in_prose and found[1][0].isdigit() and found[1][:-1] != "1"):
             return False
         self.close_items(indent - 1)
         if len(self.stack) >= MAX_DEPTH:
@@ -278,16 +280,12 @@ class _Scanner:
         body = found[2] or ""
         inner = bool(_NESTED.match(body))
         block = Block(Kind.ITEM, self.first + at, ["" if inner else _plain(body)], len(self.stack), found[1])
-        _read_box(block, body)
+        if (box := _BOX.match(body)) is not None:
+            block.box, block.starred, block.lines = box[1] or " ", box[2] is not None, [_plain(box[3] or "")]
         block.parent = self.stack[-1][1] if self.stack else -1
         self.stack.append((indent, len(self.blocks)))
         self.open = self.add(block)
         return self.item(at, body, indent + 2) if inner else True
-
-    def starts_item(self, marker: str) -> bool:
-        """Tell whether a marker begins an item. In the middle of a paragraph a number other than 1 is text."""
-        in_prose = self.open is not None and self.open.kind is Kind.PARA and self.open.parent < 0
-        return not (in_prose and marker[0].isdigit() and marker[:-1] != "1")
 
     def paragraph(self, at: int, text: str, indent: int) -> None:
         if self.open is not None and self.continues(self.open, text, indent):
@@ -304,14 +302,12 @@ class _Scanner:
     def continues(self, block: Block, text: str, indent: int) -> bool:
         if block.kind is Kind.PARA:
             return self.breaks is None or not self.breaks(block.lines[0], text)
-        if block.kind is Kind.ITEM and indent <= self.stack[-1][0] and self.ends_list(text):
+        is_out = block.kind is Kind.ITEM and indent <= self.stack[-1][0]
+        if is_out and (_BOLD_LABEL.match(text) or (self.breaks is not None and self.breaks("", text))):
             # Markdown makes `**Status:** done` directly under a list part of the last item; authors do not mean that.
             self.close_items(indent)
             return False
         return True
-
-    def ends_list(self, text: str) -> bool:
-        return bool(_BOLD_LABEL.match(text)) or (self.breaks is not None and self.breaks("", text))
 
     def close_items(self, indent: int) -> None:
         """Close the items that a block in this column no longer belongs to."""
@@ -319,10 +315,6 @@ class _Scanner:
             self.stack.pop()
 
     # Tables and comments
-
-    def is_table(self, at: int, text: str) -> bool:
-        below = self.source[at + 1].strip()
-        return "-" in below and "|" in below + text and bool(_DELIMITER.match(below))
 
     def table(self, at: int, indent: int) -> int:
         if self.after_blank:
@@ -350,11 +342,6 @@ class _Scanner:
                 stop = raw.find("-->", start)
             raw = raw[:start] + raw[stop + 3 :]
         return raw.rstrip(), skip
-
-
-def _read_box(block: Block, text: str) -> None:
-    if (box := _BOX.match(text)) is not None:
-        block.box, block.starred, block.lines = box[1] or " ", box[2] is not None, [_plain(box[3] or "")]
 
 
 def _ends(blocks: list[Block]) -> list[int]:

@@ -1,7 +1,8 @@
-"""Lists without ids: headings with criteria, chains, As-a sentences, numbered requirements; and loose lists.
+"""Lists that ids do not make: headings with criteria, chains, As-a sentences, numbered requirements, tables; and loose lists.
 
 Loose lists may be the work but are not marked as it: steps of phases, numbered headings, numbered lines, bullets under
 Features. They are planned only if the user names one of them. Beside the chosen list they are its rivals.
+Tables of requirements have rows with ids, rows of features with a priority, or rows that form an As-a sentence.
 """
 
 from __future__ import annotations
@@ -9,16 +10,19 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
 from santiago.contract.counting import count
 from santiago.contract.lazy_regex import pattern
 from santiago.planner import hints, ids, words
 from santiago.planner.choosing import Evidence
-from santiago.planner.markdown import carriers
+from santiago.planner.draft import DraftCriterion, Status, Unit
+from santiago.planner.markdown import carriers, labels
 from santiago.planner.markdown.carriers import carrier, indexes, is_group, label, section_chunks
-from santiago.planner.markdown.id_lists import extents, grouped, kind_of
+from santiago.planner.markdown.harvest import Carrier, status_of
+from santiago.planner.markdown.id_lists import UnitList, View, extents, grouped, is_listlike, kind_of
+from santiago.planner.markdown.labels import cell_of, clean, columns_of
 from santiago.planner.markdown.outline import Block, Kind
-from santiago.planner.markdown.unit_list import UnitList, View
 from santiago.planner.source import Source, Zone
 
 _GROUP_NUMBER = pattern(r"^[\W_]*[^\W\d_]+\s*(\d+[\w.]*?)[*_]*\s*[:：.)\-–—]+\s*(.*)$")
@@ -36,23 +40,18 @@ def numbered_lists(view: View) -> list[UnitList]:
 
 def requirement_lists(view: View) -> list[UnitList]:
     """Return the numbered items under a heading Requirements or Steps, or under a part of such a section."""
-    starts = [
-        index
-        for index in _numbered_items(view)
-        if view.blocks[index].level == 0 and not view.source.under_criteria[index] and _is_required(view, index)
-    ]
+    outer = [index for index in _numbered_items(view) if not view.source.under_criteria[index]]
+    paths = {index: view.source.outline.path(index)[-2:] for index in outer}
+    required = {index for index, path in paths.items() if any(_says_required(view, at) for at in path)}
+    starts = [at for at, path in paths.items() if at in required or (path and _says_steps(view, path[-1]))]
     starts = [index for index in starts if _is_list(view, view.blocks[index].section, starts)]
     return [_as_list(view, Evidence.REQUIRED_ITEMS, starts)] if len(starts) > 1 else []
 
 
 def _numbered_items(view: View) -> list[int]:
-    items = indexes(view.source, Kind.ITEM)
-    return [index for index in items if view.blocks[index].box is None and view.blocks[index].marker[0].isdigit()]
-
-
-def _is_required(view: View, index: int) -> bool:
-    path = view.source.outline.path(index)[-2:]
-    return any(_says_required(view, heading) for heading in path) or (bool(path) and _says_steps(view, path[-1]))
+    """Return the outermost items with a number."""
+    items = [(index, view.blocks[index]) for index in indexes(view.source, Kind.ITEM)]
+    return [index for index, item in items if item.box is None and item.marker[0].isdigit() and item.level == 0]
 
 
 def _says_required(view: View, heading: int) -> bool:
@@ -76,7 +75,8 @@ def _is_list(view: View, section: int, starts: list[int]) -> bool:
 
 
 def _headings(view: View) -> list[int]:
-    owners = _owning_headings(view)
+    above = {view.blocks[index].section for index in view.criteria_marks if view.blocks[index].parent < 0} - {-1}
+    owners = {at for at in above if _may_be_unit(view, at, view.blocks[at])}  # with a criteria label directly below
     siblings: dict[tuple[int, int], list[int]] = defaultdict(list)
     parents = {view.blocks[owner].section for owner in owners}
     for index, block in enumerate(view.blocks):
@@ -93,12 +93,6 @@ def _units_of(view: View, members: list[int], owners: set[int]) -> list[int]:
     if set(own) <= set(numbered) and len(own) * 2 >= len(numbered):
         return numbered if own else []
     return members if len(own) * 2 >= len(members) > 1 else own
-
-
-def _owning_headings(view: View) -> set[int]:
-    """Return the headings directly above a criteria label, except sections that cannot be units."""
-    sections = {view.blocks[index].section for index in view.criteria_marks if view.blocks[index].parent < 0}
-    return {section for section in sections if section >= 0 and _may_be_unit(view, section, view.blocks[section])}
 
 
 def _may_be_unit(view: View, index: int, block: Block) -> bool:
@@ -134,13 +128,12 @@ def _as_list(view: View, evidence: Evidence, starts: list[int]) -> UnitList:
     carriers = [carrier(view.source, at, end=end, found=found, title=title) for (at, end), found, title in places]
     carriers = grouped(view, carriers)
     what = "headings" if view.blocks[starts[0]].kind is Kind.HEADING else "list items"
-    owned = (
-        "numbered under Requirements or Steps" if evidence is Evidence.REQUIRED_ITEMS else "with acceptance criteria"
-    )
+    is_required = evidence is Evidence.REQUIRED_ITEMS
+    owned = "numbered under Requirements or Steps" if is_required else "with acceptance criteria"
     phases = sum(is_group(view.blocks[index].text) for index in starts) * 2 > len(starts)
-    kind, explicit = "phase" if phases else "numbered", evidence is not Evidence.REQUIRED_ITEMS
+    kind = "phase" if phases else "numbered"
     keys = frozenset({kind, what.removeprefix("list ").removesuffix("s")})
-    return UnitList(view, evidence, kind, f"{what} {owned}", tuple(carriers), keys, explicit)
+    return UnitList(view, evidence, kind, f"{what} {owned}", tuple(carriers), keys, not is_required)
 
 
 def _as_ids(numbers: list[ids.Found | None]) -> list[ids.Found | None]:
@@ -166,8 +159,7 @@ def chain_lists(view: View) -> list[UnitList]:
     """Return the list with the most items that depend on each other by number. Each list has numbers of its own."""
     sections: dict[int, list[int]] = defaultdict(list)
     for index in _numbered_items(view):
-        if view.blocks[index].level == 0:
-            sections[view.blocks[index].section].append(index)
+        sections[view.blocks[index].section].append(index)
     chains = [(linked, members) for members in sections.values() if (linked := _count_linked(view, members)) > 1]
     if not chains:
         return []
@@ -226,8 +218,7 @@ def _story_place(view: View, index: int, per_section: Counter[int]) -> int:
 
 _WORD = pattern(r"[\w-]+")
 _PLANS = pattern(
-    r"\b(?:plan|planning|steps?|tasks?|to-?dos?|order|issues|bugs|fixes|improvements|changes|ideas|next)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:plan|planning|steps?|tasks?|to-?dos?|order|issues|bugs|fixes|improvements|changes|ideas|next)\b",
 )
 """Words in headings whose numbered lines may be work."""
 
@@ -310,14 +301,161 @@ def loose_items(source: Source) -> list[int]:
     blocks = source.outline.blocks
     items = [index for index in _plain_items(source, range(len(blocks))) if blocks[index].section >= 0]
     names = {index: blocks[blocks[index].section].text for index in items}
-    return [
-        index
-        for index, name in names.items()
-        if not words.matches(name, words.CHAPTERS) and words.concept(name) in (None, "work")
-    ]
+    free = [index for index, name in names.items() if not words.matches(name, words.CHAPTERS)]
+    return [index for index in free if words.concept(names[index]) in (None, "work")]
 
 
 def _plain_items(source: Source, places: range) -> list[int]:
     outer = [index for index in places if source.outline.blocks[index].kind is Kind.ITEM]
     outer = [index for index in outer if source.outline.blocks[index].level == 0]
     return [index for index in outer if source.zones[index] == Zone.PLAIN and not source.under_criteria[index]]
+
+
+# Tables
+
+_BRACKETED = pattern(r"[(\[][^()\[\]]*[)\]]")
+_BREAKS = pattern(r"<br\s*/?>|;|；|•|\n")
+
+
+def table_lists(view: View) -> list[UnitList]:
+    """Return the tables whose rows are units, one list per kind."""
+    found: dict[str, list[Carrier]] = defaultdict(list)
+    explicit: Counter[str] = Counter()
+    repeated: dict[str, list[int]] = defaultdict(list)
+    for rows in _tables(view):
+        columns = columns_of(view.blocks[rows[0]].header)
+        kind = _kind(view, rows, columns)
+        if kind is None:
+            continue
+        made = list(filter(None, (_carrier(view, index, columns) for index in rows)))
+        kind = "story" if kind == "other" and view.tells_stories(made) else kind
+        known = {ids.fold(one.id) for one in found[kind] if one.id}
+        again = [one.at for one in made if one.id and ids.fold(one.id) in known]
+        # If most rows repeat units, the table is about the list, such as its progress.
+        again = again if len(again) * 2 > len(made) else []
+        made = [one for one in made if one.at not in again]
+        repeated[kind] += again
+        found[kind] += made
+        explicit[kind] += len(made) if "criteria" in columns else 0
+    return [
+        _table_list(view, kind, carriers, explicit=explicit[kind] * 2 >= len(carriers), repeated=repeated[kind])
+        for kind, carriers in found.items()
+    ]
+
+
+def _table_list(view: View, kind: str, carriers: list[Carrier], *, explicit: bool, repeated: list[int]) -> UnitList:
+    named = kind not in ("table", "status") and carriers[0].id
+    prefixes = {ids.prefix_of(made.id).lower() for made in carriers if made.id} - {""}
+    evidence = Evidence.PROGRESS_ROWS if kind == "status" else Evidence.ROWS
+    name = f"{carriers[0].id} to {carriers[-1].id}" if named else "table rows"
+    made, keys = tuple(grouped(view, carriers)), frozenset({"table", "row", kind, *prefixes})
+    kind = "table" if kind == "status" else kind
+    return UnitList(view, evidence, kind, name, made, keys, explicit, tuple(repeated))
+
+
+def _tables(view: View) -> list[list[int]]:
+    """Return the rows of each table, except in sections that never hold units."""
+    tables: list[list[int]] = []
+    for index, block in enumerate(view.blocks):
+        if block.kind is not Kind.ROW or block.cells == block.header:
+            continue
+        last = view.blocks[tables[-1][-1]] if tables else None
+        if last is not None and last.header is block.header and tables[-1][-1] == index - 1:
+            tables[-1].append(index)
+        else:
+            tables.append([index])
+    return [rows for rows in tables if view.source.zones[rows[0]] != Zone.NEVER]
+
+
+def _kind(view: View, rows: list[int], columns: dict[str, int]) -> str | None:
+    """Return the kind of list that a table is, or None if its rows are no units."""
+    names = {words.normal(cell) for cell in view.blocks[rows[0]].header}
+    if names & words.OTHER_COLUMNS:
+        return None
+    weighed = not columns.keys().isdisjoint(("priority", "criteria"))
+    says_what = bool(names & (words.NAME_COLUMNS - words.VAGUE_COLUMNS))
+    leads = [lead for index in rows if (lead := view.source.named.get(index)) and lead.kind == "prefix"]
+    if leads:
+        return _kind_by_ids(view, rows, columns, leads, sure=says_what and weighed)
+    if {"role", "title"} <= columns.keys():
+        return "table"
+    kept = "table" if weighed else "status" if names & words.STATE_COLUMNS else None
+    return kept if "title" in columns and says_what and len(rows) > 1 else None
+
+
+def _kind_by_ids(
+    view: View, rows: list[int], columns: dict[str, int], leads: list[ids.Found], *, sure: bool
+) -> str | None:
+    """Return the kind of most ids. If `sure`, the header says that the rows are units, so even an `SC` is one."""
+    same = {None: None, "nfr": "requirement", "side": "other" if sure else None}
+    kinds = [same.get(kind, kind) for kind in map(kind_of, leads)]
+    named = list(filter(None, kinds))
+    if len(named) * 2 < len(rows) or _only_refers(view, rows):
+        return None
+    kind = max(sorted(set(named)), key=named.count)
+    has_names = not columns.keys().isdisjoint(("id", "title"))
+    counted = has_names and len(rows) > 1 and is_listlike([lead.id for lead in leads])
+    return kind if kind != "other" or counted else None
+
+
+def _only_refers(view: View, rows: list[int]) -> bool:
+    """Tell whether this is a traceability table: its other cells hold only ids and ticks."""
+    texts = [[cell for cell in view.blocks[i].cells[1:] if cell.strip(" -–—✓✔✅❌xX")] for i in rows]
+    return sum(all(hints.targets(cell)[1] for cell in cells) for cells in texts) * 2 > len(rows)
+
+
+def _carrier(view: View, index: int, columns: dict[str, int]) -> Carrier | None:
+    block = view.blocks[index]
+    lead = view.source.leads[index]
+    named = lead if lead is not None and lead.kind == "prefix" and kind_of(lead) is not None else None
+    title = _title(block, columns, named)
+    if not title:
+        return None
+    made = carrier(view.source, index, end=index + 1, found=named, title=title)
+    if named is None and (number := clean(cell_of(block, "id"))):
+        made = replace(made, id=number if re.fullmatch(r"[\d.]+[A-Za-z]?", number) else None)
+    return made if made.status is not Status.OPEN else replace(made, status=_status(block) or Status.OPEN)
+
+
+def _status(row: Block) -> Status | None:
+    return status_of(cell_of(row, "status").lstrip("-* "))
+
+
+def _title(block: Block, columns: dict[str, int], lead: ids.Found | None) -> str:
+    if {"role", "title"} <= columns.keys():
+        who, what = (f"{block.header[columns[m]].strip(' .…')} {cell_of(block, m)}" for m in ("role", "title"))
+        return f"{who}, {what}"
+    first = 0 if lead is None and "id" not in columns else 1
+    named = cell_of(block, "title") if columns.get("title", -1) >= first else ""
+    rest = lead.rest if lead and _BRACKETED.sub("", lead.rest).strip() else ""
+    return next(filter(None, (named, rest, *_other_cells(block, first), *block.cells[first:])), "")
+
+
+def _other_cells(block: Block, first: int) -> list[str]:
+    """Return the cells from this column on whose header is a title or unknown."""
+    at = labels.id_column(block.header)
+    cells = list(enumerate(zip(block.cells, block.header, strict=False)))[first:]
+    return [cell for place, (cell, name) in cells if place != at and labels.column(name) in (None, "title")]
+
+
+def with_columns(view: View, units: list[Unit], carriers: tuple[Carrier, ...]) -> list[Unit]:
+    """Return the units with what the columns of their rows say: criteria, dependencies, priority, status."""
+    rows = [view.blocks[made.at] for made in carriers]
+    return [_with_cells(unit, row) if row.kind is Kind.ROW else unit for unit, row in zip(units, rows, strict=True)]
+
+
+def _with_cells(unit: Unit, row: Block) -> Unit:
+    declares = "depends" in columns_of(row.header)
+    deps = hints.field_deps(cell_of(row, "depends"), row.line, "table") if declares else unit.deps
+    told = [(name, cell) for name, cell in zip(row.header, row.cells, strict=False) if cell]
+    others = [f"{name}: {cell}" for name, cell in told if clean(cell) not in (unit.title, unit.id)]
+    parts = [part.strip().lstrip("-*•– ").strip() for part in _BREAKS.split(cell_of(row, "criteria"))]
+    criteria = [DraftCriterion(text=clean(part), line=row.line) for part in parts if part.strip("-–— ")]
+    return replace(
+        unit,
+        criteria=tuple(criteria),
+        deps=tuple(deps),
+        status=(_status(row) or unit.status) if unit.status is Status.OPEN else unit.status,
+        priority=clean(cell_of(row, "priority")) or unit.priority,
+        text="\n".join(others),
+    )

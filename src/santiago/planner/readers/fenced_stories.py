@@ -22,12 +22,11 @@ from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.readers.records import repaired_lines
 from santiago.planner.source import Source, Zone
 from santiago.planner.structured import json_tree, yaml_tree
-from santiago.planner.structured.record_criteria import has_criteria
 from santiago.planner.structured.record_lists import Candidate, document_of
-from santiago.planner.structured.record_units import Group, Member
-from santiago.planner.structured.tree import Node, Object, Scalar, as_text, objects
+from santiago.planner.structured.record_units import Group, Member, has_criteria
+from santiago.planner.structured.tree import Node, Object, as_text, objects
 
-_RECORD = pattern(r"^\s*(?:[-\[{,]\s*)*[\"']?id[\"']?\s*:", re.MULTILINE)
+_RECORD = pattern(r"(?m)^\s*(?:[-\[{,]\s*)*[\"']?id[\"']?\s*:")
 _COUNTS = ("number", "dotted", "step")
 _LANGUAGES = frozenset({"", "yaml", "yml", "json", "json5", "jsonc"})
 _PLACEHOLDER_ID = pattern(r"(?:[A-Za-z]+[-_]?)?(?:[xX]{2,}|[nN#]{2,}|…|\.\.\.|<.*>|\{.*\}|\[.*\])$")
@@ -59,9 +58,10 @@ class _Reading:
         last = -1
         for index, block in enumerate(self.source.outline.blocks):
             lead = self.source.leads[index]
+            is_read = block.kind is Kind.CODE and block.info.split(" ")[0].lower() in _LANGUAGES
             if block.kind in (Kind.HEADING, Kind.ITEM, Kind.PARA) and lead and lead.kind not in _COUNTS:
                 last = index
-            elif block.kind is Kind.CODE and _holds_records(block):
+            elif is_read and any(map(_RECORD.match, block.lines[1:])):
                 self.fence(index, block, last)
 
     def fence(self, index: int, block: Block, last: int) -> None:
@@ -77,10 +77,6 @@ class _Reading:
             announced = last if ids.fold(ids.name(lead)) == ids.fold(name) else -1
             self.fences.append(_Fence(record, name, index, announced))
         self.repaired += repaired if found else []
-
-
-def _holds_records(block: Block) -> bool:
-    return block.info.split(" ")[0].lower() in _LANGUAGES and any(map(_RECORD.match, block.lines[1:]))
 
 
 def _parse(block: Block) -> tuple[Node, list[int]]:
@@ -138,12 +134,8 @@ def _is_template(record: Object) -> bool:
     """Tell whether a record is a form to fill in: its id is a placeholder, or its texts end in an ellipsis."""
     if _PLACEHOLDER_ID.match(record.text("id")):
         return True
-    texts = [
-        text for entry in record.fields.values() if isinstance(entry.value, Scalar) and (text := as_text(entry.value))
-    ]
-    open_ = sum(
-        1 for text in texts if _ELLIPSIS.search(text) or re.fullmatch(r"<[^<>]+>|\[[^\[\]]+\]|\{[^{}]+\}", text)
-    )
+    texts = [as_text(entry.value) for entry in record.fields.values() if as_text(entry.value)]
+    open_ = sum(1 for x in texts if _ELLIPSIS.search(x) or re.fullmatch(r"<[^<>]+>|\[[^\[\]]+\]|\{[^{}]+\}", x))
     return open_ >= 2 and 2 * open_ >= len(texts) - 1
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import field
 
 from santiago.contract.counting import count
 from santiago.contract.lazy_regex import pattern
-from santiago.contract.plan import Finding
 from santiago.contract.record import lean
 from santiago.planner import hints, ids
 from santiago.planner.draft import Document, DraftCriterion, Hint, Unit, unique
@@ -16,7 +14,7 @@ from santiago.planner.sniff import HEADER, HEADERS, STEP, THEN
 from santiago.planner.source import Source
 
 _TAG = pattern(r"@([^\s@#]+)")
-_CRITERION_ID = pattern(r"[\[(]?((?:AC|CA|TC|SC)[-_ ]?\w*?\d+(?:[.\-]\d+)*)[\])]?(?![\w])", re.IGNORECASE)
+_CRITERION_ID = pattern(r"(?i)[\[(]?((?:AC|CA|TC|SC)[-_ ]?\w*?\d+(?:[.\-]\d+)*)[\])]?(?![\w])")
 
 
 @lean()
@@ -119,7 +117,11 @@ def read(source: Source) -> Document:
         title=reading.units[0].title,
         units=[_unit(unit) for unit in units],
     )
-    document.findings += [_without_then(scenario) for scenario in every if not scenario.has_then]
+    for scenario in (scenario for scenario in every if not scenario.has_then):
+        what = "has no steps" if not scenario.has_steps else "has no Then"
+        message = f'the scenario "{scenario.title}" {what}: it does not say what must be the case'
+        hint = "Add a Then step that can be checked."
+        document.findings.append(warning("scenario_without_then", scenario.line, message, hint))
     return document
 
 
@@ -143,13 +145,9 @@ def _named(unit: _Unit) -> tuple[str | None, str]:
     lead = ids.lead(unit.title)
     if lead is not None and lead.kind not in ("number", "dotted") and lead.rest:
         return lead.id, lead.rest
-    names = [tag for tag in unit.tags if _is_id(tag)]
+    leads = [found for tag in unit.tags if (found := ids.lead(tag)) and found.kind == "prefix" and found.id == tag]
+    names = [found.id for found in leads if found.prefix not in ids.SIDE]
     return names[0] if len(names) == 1 and unit.chunk is None else None, unit.title
-
-
-def _is_id(tag: str) -> bool:
-    found = ids.lead(tag)
-    return found is not None and found.kind == "prefix" and found.id == tag and found.prefix not in ids.SIDE
 
 
 def _criterion(scenario: _Scenario) -> DraftCriterion:
@@ -159,9 +157,3 @@ def _criterion(scenario: _Scenario) -> DraftCriterion:
     text = " ".join(filter(None, (f"{title}:" if title else "", *scenario.said)))
     name = own[1] if own else tagged[0] if len(tagged) == 1 else None
     return DraftCriterion(text=text.strip() or scenario.title, line=scenario.line, id=name)
-
-
-def _without_then(scenario: _Scenario) -> Finding:
-    what = "has no steps" if not scenario.has_steps else "has no Then"
-    message = f'the scenario "{scenario.title}" {what}: it does not say what must be the case'
-    return warning("scenario_without_then", scenario.line, message, "Add a Then step that can be checked.")

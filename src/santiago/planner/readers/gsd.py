@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from santiago.contract.counting import count
 from santiago.contract.lazy_regex import pattern
-from santiago.contract.plan import Finding
 from santiago.planner import commands, ids
 from santiago.planner.draft import Dep, Document, DraftCriterion, GroupEdge, Hint, Status, Unit
 from santiago.planner.findings import note, warning
@@ -80,9 +79,8 @@ def _phases(source: Source) -> list[_Phase]:
         named = _PHASE.match(block.text) if block.kind is Kind.HEADING and source.zones[index] != Zone.NEVER else None
         if named is None:
             continue
-        plans = [
-            i for i in source.outline.inside(index) if blocks[i].kind is Kind.ITEM and _PLAN.match(blocks[i].lines[0])
-        ]
+        items = [i for i in source.outline.inside(index) if blocks[i].kind is Kind.ITEM]
+        plans = [i for i in items if _PLAN.match(blocks[i].lines[0])]
         found.setdefault(named[1], _Phase(index, named[1], named[2], carriers.label(block.text), plans))
     return list(found.values())
 
@@ -91,9 +89,8 @@ def _is_described(source: Source, phase: _Phase) -> bool:
     """Tell whether a phase has the fields of a roadmap: dependencies and success criteria, or a goal beside files of plans."""
     blocks = [source.outline.blocks[index] for index in source.outline.inside(phase.at)]
     said = {read_label(line).concept for block in blocks if block.box is None for line in block.lines}
-    is_described = {"depends", "success"} <= said or (
-        "description" in said and _PLAN_FILE.search(source.text) is not None
-    )
+    has_plans = _PLAN_FILE.search(source.text) is not None
+    is_described = {"depends", "success"} <= said or ("description" in said and has_plans)
     return is_described and (bool(phase.plans) or all(block.box is None for block in blocks))
 
 
@@ -126,22 +123,15 @@ def _carriers(source: Source, phase: _Phase, ticks: dict[str, Status]) -> list[C
 def _with_phase_fields(units: list[Unit], heads: dict[str, Unit]) -> list[Unit]:
     """Give each plan the requirements that its phase covers, and the last plan of a phase the criteria of the phase."""
     last = {unit.chunk: position for position, unit in enumerate(units) if unit.status is not Status.DROPPED}
-    # Plans are listed in the order in which they run, whatever their numbers are.
-    return [
-        replace(_with_fields_of(unit, heads[unit.chunk or ""], closes=last.get(unit.chunk) == position), rank=position)
-        for position, unit in enumerate(units)
-    ]
-
-
-def _with_fields_of(unit: Unit, head: Unit, *, closes: bool) -> Unit:
-    is_plan = not (unit.id or "").startswith("Phase")
-    return replace(
-        unit,
-        text=unit.text or head.text,
-        deps=tuple(dep for dep in unit.deps if not _NAMED.search(dep.target) and dep.carrier != "unclear"),
-        criteria=(*unit.criteria, *head.criteria) if closes and is_plan else unit.criteria,
-        covers=unit.covers or head.covers,
-    )
+    made = []
+    for position, unit in enumerate(units):
+        head, closes = heads[unit.chunk or ""], last.get(unit.chunk) == position
+        more = head.criteria if closes and not (unit.id or "").startswith("Phase") else ()
+        deps = tuple(dep for dep in unit.deps if not _NAMED.search(dep.target) and dep.carrier != "unclear")
+        own = replace(unit, text=unit.text or head.text, covers=unit.covers or head.covers, deps=deps)
+        # Plans are listed in the order in which they run, whatever their numbers are.
+        made.append(replace(own, criteria=(*unit.criteria, *more), rank=position))
+    return made
 
 
 def _edges(phase: _Phase, head: Unit, phases: list[_Phase]) -> list[GroupEdge]:
@@ -195,15 +185,15 @@ def plan(source: Source) -> Document | None:
     deps = tuple(Dep(target=name, line=line, carrier="front-matter") for name, line in named)
     if units:
         units[0] = replace(units[0], deps=deps)
-    return Document(
-        format="gsd-plan",
-        evidence=(
-            f"{count(len(tasks), 'block')} <task> of plan {front['plan'].value} in phase {front['phase'].value}",
-        ),
-        title=source.title or f"{front['phase'].value} plan {front['plan'].value}",
-        units=units,
-        findings=[_checkpoint(task) for task in tasks if task not in work],
-    )
+    evidence = f"{count(len(tasks), 'block')} <task> of plan {front['plan'].value} in phase {front['phase'].value}"
+    title = source.title or f"{front['phase'].value} plan {front['plan'].value}"
+    document = Document(format="gsd-plan", evidence=(evidence,), title=title, units=units)
+    for task in (task for task in tasks if task not in work):
+        built = task.text("what-built", "how-to-verify").replace("\n", " ")[:100]
+        message = f"a person must look or act here ({task.kind}): {built}; not planned"
+        hint = "Do it yourself after the run, or write a check that proves it."
+        document.findings.append(warning("checkpoint", task.line, message, hint))
+    return document
 
 
 def _tasks(lines: list[str]) -> Iterator[_Task]:
@@ -274,9 +264,3 @@ def _criteria(task: _Task) -> Iterator[DraftCriterion]:
             yield from (DraftCriterion(text=_BULLET.sub("", line.text).strip(), line=line.number) for line in bullets)
         elif text := " ".join(line.text.strip() for line in lines):
             yield DraftCriterion(text=text, line=lines[0].number)
-
-
-def _checkpoint(task: _Task) -> Finding:
-    built = task.text("what-built", "how-to-verify").replace("\n", " ")[:100]
-    message = f"a person must look or act here ({task.kind}): {built}; not planned"
-    return warning("checkpoint", task.line, message, "Do it yourself after the run, or write a check that proves it.")

@@ -6,26 +6,21 @@ A ccpm epic is different: it lists its tasks as `- [ ] #396 - Title (parallel: t
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from santiago.contract.lazy_regex import pattern
 from santiago.planner import ids, words
 from santiago.planner.draft import Dep, Document, Hint, Status, Unit, unique
 from santiago.planner.findings import note, warning
-from santiago.planner.markdown import assemble, boxes, carriers
+from santiago.planner.markdown import assemble, carriers
 from santiago.planner.markdown.harvest import Carrier, status_of
 from santiago.planner.markdown.id_lists import kind_of
 from santiago.planner.markdown.labels import clean, read_label
-from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.markdown.outline import Kind
 from santiago.planner.source import Entry, Source, Zone
 
-_CHILD = pattern(
-    r"^#?(?P<id>[\w./-]+?)(?:\.md)?\s+-\s*(?P<title>.*?)\s*\(parallel:\s*(?P<parallel>[^)]*)\)", re.IGNORECASE
-)
-_TITLE = pattern(
-    r"^[\W_]*(?:user story|story|task|issue|ticket|bug|code task)\s*[:：]\s*(?P<title>\S.*)$", re.IGNORECASE
-)
+_CHILD = pattern(r"(?i)^#?(?P<id>[\w./-]+?)(?:\.md)?\s+-\s*(?P<title>.*?)\s*\(parallel:\s*(?P<parallel>[^)]*)\)")
+_TITLE = pattern(r"(?i)^[\W_]*(?:user story|story|task|issue|ticket|bug|code task)\s*[:：]\s*(?P<title>\S.*)$")
 _ID_KEYS = ("id", "task_number", "task_id", "story_id", "issue_id", "key", "plan")
 _DEP_KEYS = ("depends_on", "dependencies", "depends", "dependson", "depends-on", "blocked_by", "blockedby")
 _FILE_KEYS = ("files", "modified_files", "files_modified", "files_to_modify", "files_to_create")
@@ -55,11 +50,8 @@ def bmad_quick(source: Source) -> Document | None:
 def _children(source: Source) -> Document | None:
     """Read an epic that lists its tasks."""
     blocks = source.outline.blocks
-    found = [
-        (i, match)
-        for i, b in enumerate(blocks)
-        if b.kind is Kind.ITEM and b.box is not None and (match := _CHILD.match(b.text))
-    ]
+    boxed = [(i, block) for i, block in enumerate(blocks) if block.box is not None]
+    found = [(i, match) for i, block in boxed if (match := _CHILD.match(block.text))]
     if not found:
         return None
     made = []
@@ -150,19 +142,15 @@ def _criteria_sections(source: Source) -> int:
     blocks = source.outline.blocks
     headings = sum(block.kind is Kind.HEADING and words.concept(block.text) == "criteria" for block in blocks)
     outer = [block for block in blocks if block.kind in (Kind.PARA, Kind.ITEM) and block.parent < 0]
-    return headings or sum(map(_labels_criteria, outer))
-
-
-def _labels_criteria(block: Block) -> bool:
-    label = read_label(block.lines[-1])
-    return label.is_label and label.concept == "criteria" and (label.marked or not label.rest)
+    labels = [label for block in outer if (label := read_label(block.lines[-1])).concept == "criteria"]
+    return headings or sum(label.marked or not label.rest for label in labels)
 
 
 def _is_bare_task(source: Source) -> bool:
     """Tell whether a file without criteria can still be one task: it has no list of boxes that would be units."""
     blocks = source.outline.blocks
     boxed = [index for index, block in enumerate(blocks) if block.box is not None and block.parent < 0]
-    loose = {blocks[index].section for index in boxed if boxes.is_plain(source, index)}
+    loose = {blocks[index].section for index in boxed if carriers.is_plain(source, index)}
     if loose:
         return len(loose) == 1 and bool(_by_heading(source))
     sections = {blocks[index].section for index in boxed} - {-1}
@@ -174,25 +162,20 @@ def _carrier(source: Source) -> Carrier:
     blocks = source.outline.blocks
     first = _first_heading(source)
     at = first if first >= 0 and blocks[first].level == 1 else -1
-    own_id, title = _id_and_title(source, at) if at >= 0 else (None, "")
+    text, lead = (blocks[at].text, source.leads[at]) if at >= 0 else ("", None)
+    is_named = lead is not None and kind_of(lead) in ("task", "story")
+    own = _TITLE.match(text)
+    title = (lead.rest or text) if lead and is_named else own["title"] if own else text
     lines = [entry.line for key, entry in source.front_matter.items() if key in (*_ID_KEYS, *_TITLE_KEYS)]
     return Carrier(
         at=at,
         end=len(blocks),
         title=clean(_front_matter_value(source, _TITLE_KEYS) or title),
-        id=_front_matter_value(source, _ID_KEYS) or own_id,
+        id=_front_matter_value(source, _ID_KEYS) or (lead.id if lead and is_named else None),
         line=blocks[at].line if at >= 0 else min(lines, default=1),
         chunk=_front_matter_value(source, _CHUNK_KEYS),
         priority=_front_matter_value(source, ("priority",)),
     )
-
-
-def _id_and_title(source: Source, at: int) -> tuple[str | None, str]:
-    text, lead = source.outline.blocks[at].text, source.leads[at]
-    if lead is not None and kind_of(lead) in ("task", "story"):
-        return lead.id, lead.rest or text
-    own = _TITLE.match(text)
-    return None, own["title"] if own else text
 
 
 def _front_matter_value(source: Source, keys: tuple[str, ...]) -> str | None:
@@ -206,21 +189,17 @@ def _with_front_matter(source: Source, unit: Unit) -> Unit:
     said = _front_matter_value(source, _STATUS_KEYS)
     files = [Hint(value=name, line=line, carrier="front-matter") for name, line in _listed(source, _FILE_KEYS)]
     scientist = (_front_matter_value(source, ("role",)) or "").lower() == "scientist"
+    deps = [Dep(target=name, line=line, carrier="front-matter") for name, line in _listed(source, _DEP_KEYS)]
+    known = {ids.fold(dep.target) for dep in deps}
     return replace(
         unit,
         status=unit.status if said is None else status_of(said) or Status.OPEN,
         tags=(*unit.tags, *(name for name, _ in _listed(source, ("tags", "labels")))),
         role="scientist" if scientist else unit.role,
         profile=_front_matter_value(source, ("profile",)) or unit.profile,
-        deps=_deps(source, unit),
+        deps=(*deps, *(dep for dep in unit.deps if ids.fold(dep.target) not in known)),
         files=unique((*files, *unit.files)),
     )
-
-
-def _deps(source: Source, unit: Unit) -> tuple[Dep, ...]:
-    deps = [Dep(target=name, line=line, carrier="front-matter") for name, line in _listed(source, _DEP_KEYS)]
-    known = {ids.fold(dep.target) for dep in deps}
-    return (*deps, *(dep for dep in unit.deps if ids.fold(dep.target) not in known))
 
 
 def _listed(source: Source, keys: tuple[str, ...]) -> list[tuple[str, int]]:
@@ -232,8 +211,5 @@ def values(entry: Entry | None) -> list[tuple[str, int]]:
     if entry is None:
         return []
     items = entry.items or tuple((part, entry.line) for part in entry.value.strip("[]").split(","))
-    return [
-        (name.strip(), line)
-        for name, line in items
-        if words.normal(name) not in words.NONE_WORDS and name.strip(" -[]")
-    ]
+    named = [(name.strip(), line) for name, line in items if name.strip(" -[]")]
+    return [(name, line) for name, line in named if words.normal(name) not in words.NONE_WORDS]

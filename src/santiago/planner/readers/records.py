@@ -69,7 +69,10 @@ def beads(source: Source) -> Document | None:
 
 def _epics_to_tags(document: Document, issues: Mapping[str, Object]) -> None:
     """Replace each epic that has children by a tag on them. What the epic waits for, its children wait for."""
-    parents = {name: _parents(issue) for name, issue in issues.items()}
+    parents: dict[str, list[str]] = {name: [] for name in issues}
+    for name, link in ((name, link) for name, issue in issues.items() for link in objects(issue.get("dependencies"))):
+        if fold_key(link.text("type")) == "parentchild":
+            parents[name].append(link.text("depends_on_id"))
     held = {above for names in parents.values() for above in names}
     epics = {name for name, issue in issues.items() if name in held and issue.text("issue_type") == "epic"}
     units: list[Unit] = []
@@ -82,11 +85,6 @@ def _epics_to_tags(document: Document, issues: Mapping[str, Object]) -> None:
         if unit.criteria:
             document.findings.append(of_no_story(len(unit.criteria), f"{name} {unit.title}", unit.criteria[0].line))
     document.units = units
-
-
-def _parents(issue: Object) -> list[str]:
-    links = objects(issue.get("dependencies"))
-    return [link.text("depends_on_id") for link in links if fold_key(link.text("type")) == "parentchild"]
 
 
 _TYPICAL = ("testStrategy", "subtasks", "details")
@@ -105,19 +103,20 @@ def taskmaster(source: Source) -> Document | None:
     root = source.tree
     if not (tags := _tags(root)):
         return None
-    wanted = source.options.units
-    chosen = _choose(tags, wanted)
-    if chosen is None:
+    wanted = source.options.units if len(tags) > 1 else None
+    found = {fold_key(tag.name): tag for tag in reversed(tags)}
+    if (chosen := found.get(fold_key(wanted or MAIN), None if wanted else tags[0])) is None:
         return unknown_units("taskmaster-json", str(wanted), [tag.name for tag in tags])
     document = Document(format="taskmaster-json")
     _read(chosen.tasks, document, chosen.name if chosen.name not in ("", MAIN) else None)
     subtasks = sum("." in str(unit.id) for unit in document.units)
-    document.evidence = (
-        count(len(chosen.tasks), "task") + (f' under the tag "{chosen.name}"' if chosen.name else ""),
-        count(subtasks, "subtask"),
-    )
+    under = f' under the tag "{chosen.name}"' if chosen.name else ""
+    document.evidence = (count(len(chosen.tasks), "task") + under, count(subtasks, "subtask"))
     document.title = title_of(root) or chosen.description
-    document.findings += [_other(tag, chosen) for tag in tags if tag is not chosen]
+    for tag in (tag for tag in tags if tag is not chosen):
+        many = f'{count(len(tag.tasks), "task")} under the tag "{tag.name}" {"is" if len(tag.tasks) == 1 else "are"}'
+        hint = f"Use --units {tag.name} to plan these instead."
+        document.findings.append(note("other_tags", tag.line, f'{many} not planned; "{chosen.name}" was chosen', hint))
     document.findings += left_out(document.units)
     return document
 
@@ -144,17 +143,6 @@ def _tasks(node: Node | None) -> list[Object]:
     return tasks if typical and len(numbered) == len(items(node)) else []
 
 
-def _choose(tags: list[_Tag], wanted: str | None) -> _Tag | None:
-    if wanted and len(tags) > 1:
-        return next((tag for tag in tags if fold_key(tag.name) == fold_key(wanted)), None)
-    return next((tag for tag in tags if tag.name == MAIN), tags[0])
-
-
-def _other(tag: _Tag, chosen: _Tag) -> Finding:
-    message = f'{count(len(tag.tasks), "task")} under the tag "{tag.name}" {"is" if len(tag.tasks) == 1 else "are"} not planned; "{chosen.name}" was chosen'
-    return note("other_tags", tag.line, message, f"Use --units {tag.name} to plan these instead.")
-
-
 def _read(tasks: list[Object], document: Document, chunk: str | None) -> None:
     """Add the units of these tasks: the subtasks of a task, or the task itself if it has none."""
     top = {task.text("id") for task in tasks}
@@ -169,7 +157,10 @@ def _read(tasks: list[Object], document: Document, chunk: str | None) -> None:
 
 
 def _subtask(unit: Unit, task: Object, siblings: set[str], top: set[str], findings: list[Finding]) -> Unit:
-    """Return a subtask with what it inherits from its task. It may depend on a sibling, on a task, or on `2.1` in full."""
+    """Return a subtask with what it inherits from its task. It may depend on a sibling, on a task, or on `2.1` in full.
+
+    If its task is cancelled or deferred, an open subtask is, too.
+    """
     name, own = task.text("id"), unit.id or ""
     deps: dict[str, Dep] = {}
     for dep in unit.deps:
@@ -179,20 +170,17 @@ def _subtask(unit: Unit, task: Object, siblings: set[str], top: set[str], findin
     if (outer := deps.pop(name, None)) is not None:
         message = f"subtask {name}.{own} depends on its own task; no edge was made"
         findings.append(note("dependency_unclear", outer.line, message, "Name the subtask that must come first."))
+    parent = record_units.status_of(task)
+    is_put_off = unit.status is Status.OPEN and parent in (Status.DROPPED, Status.FUTURE)
     return replace(
         unit,
         id=f"{name}.{own}" if own else None,
         text="\n".join(filter(None, (unit.text, _text_of_task(task)))),
-        status=_subtask_status(unit, record_units.status_of(task)),
+        status=parent if is_put_off else unit.status,
         tags=(name, *unit.tags),
         priority=unit.priority or task.text("priority") or None,
         deps=tuple(replace(dep, target=target) for target, dep in deps.items()),
     )
-
-
-def _subtask_status(unit: Unit, parent: Status) -> Status:
-    """Return the status of a subtask. If its task is cancelled or deferred, an open subtask is, too."""
-    return parent if unit.status is Status.OPEN and parent in (Status.DROPPED, Status.FUTURE) else unit.status
 
 
 def _text_of_task(task: Object) -> str:

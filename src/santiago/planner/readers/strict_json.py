@@ -22,8 +22,7 @@ from santiago.planner.findings import error, few, left_out, note, warning
 from santiago.planner.hints import behind_files, files_in
 from santiago.planner.source import Source
 from santiago.planner.structured import record_units
-from santiago.planner.structured.record_criteria import given_when_then
-from santiago.planner.structured.record_units import Member
+from santiago.planner.structured.record_units import Member, given_when_then
 from santiago.planner.structured.tree import Array, Object, Scalar, as_bool, as_text, flat, items, objects
 
 _AGREE = "Make the two agree, or let `santiago plan` plan it again."
@@ -109,9 +108,8 @@ def _mistakes(stories: list[Object], criteria: dict[str, DraftCriterion]) -> Ite
     used = {hint.value for _, hint in named}
     if left := [name for name in criteria if name not in used]:
         way = "Add each to the criteria of the story that meets it."
-        yield warning(
-            "criteria_of_no_story", criteria[left[0]].line, f"no story names these criteria: {few(left)}", way
-        )
+        says = f"no story names these criteria: {few(left)}"
+        yield warning("criteria_of_no_story", criteria[left[0]].line, says, way)
 
 
 def _without_chunk(what: str, units: list[Unit]) -> Iterator[Finding]:
@@ -144,15 +142,11 @@ def as_it_is(source: Source) -> Document:
     """Return a plan that is to run unchanged. Mistakes that planning it again would correct are errors here."""
     root, document = source.tree, plan(source)
     if document is None or not isinstance(root, Object):
-        return Document(
-            format="santiago-plan", findings=[error("no_units", 0, "this is not a plan", "Name a plan.json.")]
-        )
+        no_plan = error("no_units", 0, "this is not a plan", "Name a plan.json.")
+        return Document(format="santiago-plan", findings=[no_plan])
     stories = objects(root.get("stories"))
-    document.findings += [
-        *_known_requirements(root, stories),
-        *_exact_dependencies(stories),
-        *_chunks_as_listed(root, stories),
-    ]
+    document.findings += [*_known_requirements(root, stories), *_exact_dependencies(stories)]
+    document.findings += _chunks_as_listed(root, stories)
     return document
 
 
@@ -197,9 +191,8 @@ def _chunks_as_listed(root: Object, stories: list[Object]) -> Iterator[Finding]:
     listed = objects(root.get("chunks"))
     labels = [chunk.text("label") for chunk in listed]
     if labels != list(members):
-        says = (
-            f"the chunks are listed as {few(labels) or 'none'}, and the stories are in {few(list(members)) or 'none'}"
-        )
+        stand = few(list(members)) or "none"
+        says = f"the chunks are listed as {few(labels) or 'none'}, and the stories are in {stand}"
         yield error("invalid_field", root.fields["chunks"].line, says, _AGREE)
     for label, chunk in zip(labels, listed, strict=True):
         names, own = [hint.value for hint in _texts(chunk, "stories")], members.get(label, [])
@@ -233,7 +226,14 @@ def project(source: Source) -> Document | None:
         units=[_task(task) for task in found],
         by_program=True,
     )
-    document.findings += [*_invalid(tasks), *_without_chunk("tasks", document.units), *left_out(document.units)]
+    document.findings += [*_without_chunk("tasks", document.units), *left_out(document.units)]
+    for item in tasks.items:
+        if not isinstance(item, Object):
+            hint = "Write each task as an object with id, chunk and description."
+            document.findings.append(error("invalid_field", item.line, "an element of tasks is not an object", hint))
+        elif not item.text("id"):
+            hint = 'Give each task a unique "id".'
+            document.findings.append(error("invalid_field", item.line, "a task has no id", hint))
     return document
 
 
@@ -249,22 +249,7 @@ def _task(task: Object) -> Unit:
         for entry in (node.field("verification_method"), node.field("verification")):
             if entry is not None:
                 checks.add(commands.behind_label(as_text(entry.value), entry.line, "json"))
-    return replace(
-        unit,
-        chunk=task.text("chunk") or None,
-        verify=unique(checks.taken),
-        unread=unique(checks.left),
-    )
-
-
-def _invalid(tasks: Array) -> Iterator[Finding]:
-    """Yield an error for each element that is no task, and for each task without an id."""
-    for item in tasks.items:
-        if not isinstance(item, Object):
-            hint = "Write each task as an object with id, chunk and description."
-            yield error("invalid_field", item.line, "an element of tasks is not an object", hint)
-        elif not item.text("id"):
-            yield error("invalid_field", item.line, "a task has no id", 'Give each task a unique "id".')
+    return replace(unit, chunk=task.text("chunk") or None, verify=unique(checks.taken), unread=unique(checks.left))
 
 
 _Rule = tuple[re.Pattern[str], str]
@@ -293,11 +278,10 @@ def house(source: Source) -> Document | None:
         title=root.text("title"),
         findings=list(_format_errors(root)),
     )
-    shared = _criteria_by_requirement(
-        requirements, [made for each in criteria if (made := given_when_then(each))], document.findings
-    )
+    judged = [made for each in criteria if (made := given_when_then(each))]
+    shared = _criteria_by_requirement(requirements, judged, document.findings)
     document.units = [_requirement(root, each, own) for each, own in zip(requirements, shared, strict=True)]
-    document.run_verify = list(_command(root))
+    document.run_verify = list(_texts(root, "verification_command"))
     return document
 
 
@@ -326,14 +310,8 @@ def _requirement(root: Object, requirement: Object, criteria: list[DraftCriterio
         text=root.text("description") + (f"\nTechnical notes: {notes}" if notes else ""),
         criteria=tuple(criteria),
         files=unique((*said, *named)),
-        verify=tuple(_command(root)),
+        verify=tuple(_texts(root, "verification_command")),
     )
-
-
-def _command(root: Object) -> Iterator[Hint]:
-    entry = root.field("verification_command")
-    if entry is not None and (text := as_text(entry.value)):
-        yield Hint(value=text, line=entry.line, carrier="json")
 
 
 def _criteria_by_requirement(
@@ -341,9 +319,7 @@ def _criteria_by_requirement(
 ) -> list[list[DraftCriterion]]:
     """Give each criterion to the requirements that it names. Those that name none go to the last requirement."""
     names = [each.text("id") for each in requirements]
-    called = [
-        (criterion, set(re.findall(r"\bR[0-9]+\b", criterion.text)).intersection(names)) for criterion in criteria
-    ]
+    called = [(each, set(re.findall(r"\bR[0-9]+\b", each.text)).intersection(names)) for each in criteria]
     shares = [[criterion for criterion, wanted in called if name in wanted] for name in names]
     rest = [criterion for criterion, wanted in called if not wanted]
     shares[-1] += rest

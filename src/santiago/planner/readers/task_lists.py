@@ -6,7 +6,6 @@ a title. OpenSpec's specifications and deltas are headings `### Requirement:`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -16,19 +15,18 @@ from santiago.contract.plan import Finding
 from santiago.planner import hints, ids
 from santiago.planner.draft import Dep, Document, GroupEdge, Status, Unit
 from santiago.planner.findings import note, warning
-from santiago.planner.markdown import assemble, boxes, carriers, declared_order
-from santiago.planner.markdown.boxes import Box, Boxes
+from santiago.planner.markdown import assemble, carriers, declared_order
+from santiago.planner.markdown.carriers import Box, Boxes
 from santiago.planner.markdown.harvest import Carrier, Harvester
 from santiago.planner.markdown.labels import clean, read_label
-from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.markdown.outline import Kind
 from santiago.planner.source import Source, Zone
 
 _TASK = pattern(r"T-?\d{2,6}[A-Za-z]?(?:\.\d+)?$")
 _MARK = pattern(r"^[\s*_`]*[\[(](?P<mark>P|US-?\d+(?:\s*,\s*US-?\d+)*|Story\s*\d+|[A-Z]{2,6}\d*)[\])][\s*_`]*")
-_STORY = pattern(r"\b(?:User Story|US|Story)\s*-?(?P<number>\d+)\b", re.IGNORECASE)
+_STORY = pattern(r"(?i)\b(?:User Story|US|Story)\s*-?(?P<number>\d+)\b")
 _BEFORE = pattern(
-    r"[(\[]\s*(?:place |must (?:come|run|finish) |do (?:this )?|complete )?(?:before|blocks|precedes)\s*:?\s*(?P<names>[^)\]]+)[)\]]",
-    re.IGNORECASE,
+    r"(?i)[(\[]\s*(?:place |must (?:come|run|finish) |do (?:this )?|complete )?(?:before|blocks|precedes)\s*:?\s*(?P<names>[^)\]]+)[)\]]",
 )
 _GSD = pattern(r"\s*`(?:est|risk|depends):[^`]*`")
 _STARRED = pattern(r"\S*\d\.?\*(?:\s|$)")
@@ -66,7 +64,7 @@ def speckit(source: Source) -> Document | None:
 
 def kiro(source: Source) -> Document | None:
     """Read `- [ ] 1. Parent` with children `1.1`. The children are the units, the parent is their chunk."""
-    found = boxes.survey(source)
+    found = carriers.boxes_of(source)
     evidence = _kiro_evidence(source, found)
     if not evidence:
         return None
@@ -78,7 +76,7 @@ def kiro(source: Source) -> Document | None:
 
 def openspec(source: Source) -> Document | None:
     """Read `- [ ] 1.1 text` under `## 1. Group`. The boxes are the units, the headings their chunks."""
-    found = boxes.survey(source)
+    found = carriers.boxes_of(source)
     dotted = [box for box in found.units if box.found is not None and box.found.kind == "dotted"]
     grouped = any(carriers.chunk_of(source, box.at, numbered=True) for box in dotted[:1])
     if not dotted or (len(dotted) < 2 and not grouped) or _details_of_stories(source, dotted):
@@ -89,12 +87,16 @@ def openspec(source: Source) -> Document | None:
 
 def _numbered(source: Source, format_: str, evidence: list[str], found: Boxes, *, by_heading: bool) -> Document:
     """Return the document of boxes with numbers. A box that repeats another is left out."""
-    units, repeated = boxes.merged(source, found.units, found.groups)
+    units, repeated = carriers.merged(source, found.units, found.groups)
     box_at = {box.at: box for box in units}
     made = []
     for at, end, section in carriers.places(source, list(box_at), numbered=by_heading):
         box = box_at[at]
-        chunk = section if by_heading else _kiro_chunk(source, box, found, section)
+        chunk = section
+        if not by_heading:  # the parent box; a top-level box without children is its own chunk, which keeps the order
+            alone = found.groups and box.found is not None and _is_top(box.found)
+            parent = box.group if box.group >= 0 else box.at if alone else -1
+            chunk = carriers.label(source.outline.blocks[parent].text) if parent >= 0 else section
         carrier = carriers.carrier(source, at, end=end, found=box.found, chunk=chunk)
         made.append(carrier if by_heading else _marked(source, box, carrier))
     again = [box.at for box in repeated]
@@ -114,7 +116,7 @@ def _tasks(source: Source) -> list[int]:
         return []  # more table rows than boxes have T ids: the table defines the tasks
     plain = {ids.fold(source.named[i].id) for i in boxed if source.zones[i] != Zone.NEVER}
     sections = {blocks[i].section for i in boxed}
-    return [box.at for box in boxes.survey(source).units if _is_wanted(source, box, plain, sections)]
+    return [box.at for box in carriers.boxes_of(source).units if _is_wanted(source, box, plain, sections)]
 
 
 def _is_wanted(source: Source, box: Box, plain: set[str], sections: set[int]) -> bool:
@@ -123,7 +125,7 @@ def _is_wanted(source: Source, box: Box, plain: set[str], sections: set[int]) ->
         return source.zones[box.at] != Zone.NEVER or ids.fold(ids.name(box.found)) not in plain
     section = source.outline.blocks[box.at].section
     in_phase = section >= 0 and carriers.is_group(source.outline.blocks[section].text)
-    return (section in sections or in_phase) and boxes.is_plain(source, box.at)
+    return (section in sections or in_phase) and carriers.is_plain(source, box.at)
 
 
 def _is_task(lead: ids.Found | None) -> bool:
@@ -175,25 +177,15 @@ def _kiro_evidence(source: Source, found: Boxes) -> list[str]:
             f"{count(len(parents), 'numbered box that groups', 'numbered boxes that group')} others, such as {parents[0].id}"
         )
     if parents or found.counted("number") + found.counted("task") > 1:
-        mapped = sum(_is_mapping(block.lines[0]) for block in source.outline.blocks if block.kind is Kind.ITEM)
+        lines = [block.lines[0] for block in source.outline.blocks if block.kind is Kind.ITEM]
+        marked = [read_label(line) for line in lines if line.lstrip().startswith(("_", "*"))]
+        mapped = sum(label.concept == "covers" and bool(label.rest) for label in marked)
         evidence += [count(mapped, "line that names requirements", "lines that name requirements")] if mapped else []
     return evidence
 
 
 def _is_top(number: ids.Found) -> bool:
     return number.kind in ("number", "task") or (number.kind == "dotted" and number.id.endswith(".0"))
-
-
-def _is_mapping(text: str) -> bool:
-    label = read_label(text)
-    return label.concept == "covers" and bool(label.rest) and text.lstrip().startswith(("_", "*"))
-
-
-def _kiro_chunk(source: Source, box: Box, found: Boxes, section: str | None) -> str | None:
-    """Return the chunk: the parent box. A top-level box without children is its own chunk, which keeps the document's order."""
-    alone = found.groups and box.found is not None and _is_top(box.found)
-    at = box.group if box.group >= 0 else box.at if alone else -1
-    return carriers.label(source.outline.blocks[at].text) if at >= 0 else section
 
 
 def _marked(source: Source, box: Box, carrier: Carrier) -> Carrier:
@@ -243,9 +235,9 @@ def _details_of_stories(source: Source, dotted: list[Box]) -> bool:
     return 2 * sum(inside) > len(dotted)
 
 
-_REQUIREMENT = pattern(r"^[`#\s]*Requirement\s*[:：]\s*(?P<name>\S.*?)[`\s]*$", re.IGNORECASE)
-_DELTA = pattern(r"^(?P<what>ADDED|MODIFIED|REMOVED|RENAMED)\s+Requirements?\b", re.IGNORECASE)
-_RENAME = pattern(r"^(?P<end>FROM|TO)\s*:\s*[`#\s]*(?:Requirement\s*[:：]\s*)?(?P<name>.*?)[`\s]*$", re.IGNORECASE)
+_REQUIREMENT = pattern(r"(?i)^[`#\s]*Requirement\s*[:：]\s*(?P<name>\S.*?)[`\s]*$")
+_DELTA = pattern(r"(?i)^(?P<what>ADDED|MODIFIED|REMOVED|RENAMED)\s+Requirements?\b")
+_RENAME = pattern(r"(?i)^(?P<end>FROM|TO)\s*:\s*[`#\s]*(?:Requirement\s*[:：]\s*)?(?P<name>.*?)[`\s]*$")
 
 
 def openspec_delta(source: Source) -> Document | None:
@@ -253,7 +245,8 @@ def openspec_delta(source: Source) -> Document | None:
     deltas = _deltas(source)
     blocks = source.outline.blocks
     named = [index for index, block in enumerate(blocks) if _REQUIREMENT.match(block.text)]
-    found = [index for index in named if _defines(blocks[index], deltas[index])]
+    removed = {at for at in named if deltas[at] == "REMOVED" and blocks[at].marker and blocks[at].level == 0}
+    found = [at for at in named if blocks[at].kind is Kind.HEADING or at in removed]
     if not found:
         return None
     heads = sum(blocks[index].kind is Kind.HEADING for index in found)
@@ -263,10 +256,6 @@ def openspec_delta(source: Source) -> Document | None:
     document = assemble.document(source, "openspec-delta", evidence, made)
     document.findings += _renames(source, deltas)
     return document
-
-
-def _defines(block: Block, delta: str) -> bool:
-    return block.kind is Kind.HEADING or (block.kind is Kind.ITEM and block.level == 0 and delta == "REMOVED")
 
 
 def _deltas(source: Source) -> list[str]:

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from santiago.contract.lazy_regex import pattern
-from santiago.contract.plan import Finding
 from santiago.planner import hints, ids
 from santiago.planner.draft import Dep, Document, DocumentError, Status, Unit
 from santiago.planner.findings import left_out, note
@@ -98,24 +97,21 @@ def _of_json(record: Object) -> Ticket:
 def _document(source: Source, format_: str, evidence: str, tickets: Iterable[Ticket]) -> Document:
     found = list(tickets)
     held = {ids.fold(ticket.get("parent")) for ticket in found if ticket.get("parent")}
-    groups = {ids.fold(ticket.get("id")): ticket for ticket in found if _is_group(ticket, held)}
+    epics = [ticket for ticket in found if ticket.get("kind").lower() in _EPICS]
+    epics = [epic for epic in epics if not held.isdisjoint(map(ids.fold, (epic.get("id"), epic.get("title"))))]
+    groups = {ids.fold(epic.get("id")): epic for epic in epics}
     work = [ticket for ticket in found if ids.fold(ticket.get("id")) not in groups]
-    units = _by_milestone([replace(_unit(ticket, groups), rank=place) for place, ticket in enumerate(work)])
+    units = [replace(_unit(ticket, groups), rank=place) for place, ticket in enumerate(work)]
+    if all(_DIGITS.search(unit.chunk or "") for unit in units):  # numbered milestones
+        units.sort(key=lambda unit: ids.natural(unit.chunk or ""))
+    if looks_ahead(units, [unit.chunk for unit in units]):
+        units = [replace(unit, chunk=None) for unit in units]
     document = Document(format=format_, evidence=(f"{len(found)} {evidence}",), title=source.name, units=units)
-    document.findings = [*left_out(units), *map(_group_note, groups.values())]
+    document.findings = list(left_out(units))
+    for ticket in groups.values():
+        says = f"{ticket.get('id')} {ticket.get('title')} holds other tickets, so it becomes a chunk and not a story"
+        document.findings.append(note("context_list", ticket.line, says, "Nothing to do."))
     return document
-
-
-def _by_milestone(units: list[Unit]) -> list[Unit]:
-    """Sort numbered milestones by number. If a ticket depends on one of a later milestone, milestones are no chunks."""
-    if all(_DIGITS.search(unit.chunk or "") for unit in units):
-        units = sorted(units, key=lambda unit: ids.natural(unit.chunk or ""))
-    return [replace(unit, chunk=None) for unit in units] if looks_ahead(units, [u.chunk for u in units]) else units
-
-
-def _is_group(ticket: Ticket, held: set[str]) -> bool:
-    named = {ids.fold(ticket.get("id")), ids.fold(ticket.get("title"))}
-    return ticket.get("kind").lower() in _EPICS and not held.isdisjoint(named)
 
 
 def _unit(ticket: Ticket, groups: dict[str, Ticket]) -> Unit:
@@ -124,23 +120,18 @@ def _unit(ticket: Ticket, groups: dict[str, Ticket]) -> Unit:
         body = _WIKI_ITEM.sub("1. ", _WIKI_HEAD.sub(lambda head: "#" * int(head[1]) + " ", body))
     read = _unit_from_body(ticket, body)
     labels = filter(None, map(str.strip, ticket.get("labels").split(",")))
+    parent = groups.get(ids.fold(ticket.get("parent")))  # its epic; else its milestone or sprint is the chunk
     deps = {dep.target.lstrip("#"): dep for dep in (*_declared_deps(ticket), *read.deps) if dep.is_declared}
     return replace(
         read,
         id=ticket.get("id") or None,
         text=body,
         status=(status_of_word(said) or Status.OPEN) if (said := ticket.get("status")) else read.status,
-        chunk=_chunk(ticket, groups) or None,
+        chunk=(parent.get("title") if parent else "") or ticket.get("chunk").partition(",")[0] or None,
         tags=tuple(labels),
         priority=ticket.get("priority") or read.priority,
         deps=tuple(deps.values()),
     )
-
-
-def _chunk(ticket: Ticket, groups: dict[str, Ticket]) -> str:
-    """Return the epic that a ticket belongs to, else its milestone or sprint."""
-    parent = groups.get(ids.fold(ticket.get("parent")))
-    return (parent.get("title") if parent else "") or ticket.get("chunk").partition(",")[0]
 
 
 def _unit_from_body(ticket: Ticket, body: str) -> Unit:
@@ -161,8 +152,3 @@ def _declared_deps(ticket: Ticket) -> Iterator[Dep]:
     for sentence in _BLOCKED.findall(ticket.get("body")):
         for number in _NUMBER.findall(sentence):
             yield Dep(target=number, line=ticket.line, carrier="field")
-
-
-def _group_note(ticket: Ticket) -> Finding:
-    message = f"{ticket.get('id')} {ticket.get('title')} holds other tickets, so it becomes a chunk and not a story"
-    return note("context_list", ticket.line, message, "Nothing to do.")

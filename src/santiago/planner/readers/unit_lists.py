@@ -6,8 +6,6 @@ tag `US1`, BMAD makes the epic the chunk.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
@@ -22,7 +20,7 @@ from santiago.planner.findings import note
 from santiago.planner.markdown import assemble
 from santiago.planner.markdown.carriers import group_names, is_group, label
 from santiago.planner.markdown.harvest import Carrier
-from santiago.planner.markdown.id_lists import named_lists
+from santiago.planner.markdown.id_lists import UnitList, View, named_lists, view_of
 from santiago.planner.markdown.labels import clean, read_label
 from santiago.planner.markdown.outline import Kind
 from santiago.planner.markdown.plain_lists import (
@@ -31,10 +29,10 @@ from santiago.planner.markdown.plain_lists import (
     loose_lists,
     numbered_lists,
     requirement_lists,
+    table_lists,
+    with_columns,
 )
-from santiago.planner.markdown.table_lists import table_lists, with_columns
-from santiago.planner.markdown.unit_list import UnitList, View, view_of
-from santiago.planner.readers import bare_lists, plan_steps
+from santiago.planner.readers import plans
 from santiago.planner.source import Source
 
 _FORMATS = {
@@ -50,14 +48,12 @@ _SURE = ("story", "requirement", "feature", "task")
 _EARS = pattern(r"\b(?:SHALL|WHEN|WHILE|WHERE)\b|なければならない|するものとする")
 _PRIORITY = pattern(r"\s*[(（][^()（）]*\bP\d\b[^()（）]*[)）]\s*[\W_]*(?:MVP)?\s*$")
 _SPECKIT = pattern(
-    r"\*\*(?:Independent Test|Acceptance Scenarios|Why this priority)\*\*|[(（][^()（）\n]{0,20}[:：]\s*P\d[)）]",
-    re.IGNORECASE,
+    r"(?i)\*\*(?:Independent Test|Acceptance Scenarios|Why this priority)\*\*|[(（][^()（）\n]{0,20}[:：]\s*P\d[)）]",
 )
 _RALPH = frozenset({"user stories", "functional requirements"})
 """Sections of a PRD for ralph that hold units. All others tell about the work."""
 _EPIC = pattern(
-    r"^[\W_]*(?:epic|épica|épico|epos|эпик|епік|エピック|史诗|史詩|에픽)\s*[#№]?\s*([A-Za-z]{0,3}\d+(?:\.\d+)*)(?!\w)",
-    re.IGNORECASE,
+    r"(?i)^[\W_]*(?:epic|épica|épico|epos|эпик|епік|エピック|史诗|史詩|에픽)\s*[#№]?\s*([A-Za-z]{0,3}\d+(?:\.\d+)*)(?!\w)",
 )
 
 
@@ -65,13 +61,7 @@ _EPIC = pattern(
 def lists(source: Source) -> list[UnitList]:
     """Return every list that a document offers. Boxes, steps and criteria with ids are lists, too."""
     view = view_of(source)
-    return [
-        *offers(view),
-        *plan_steps.lists(view),
-        *bare_lists.criteria_lists(view),
-        *bare_lists.box_lists(view),
-        *loose_lists(view),
-    ]
+    return [*offers(view), *plans.lists(view), *plans.criteria_lists(view), *plans.box_lists(view), *loose_lists(view)]
 
 
 MOST_RIVALS = 100
@@ -118,10 +108,8 @@ def kiro(source: Source) -> Document | None:
         return None
     found = document(taken, "kiro-requirements")
     ears = sum(bool(_EARS.search(criterion.text)) for unit in found.units for criterion in unit.criteria)
-    found.evidence = (
-        f"{count(len(numbered), 'heading')} of the form Requirement 1",
-        f"{count(ears, 'criterion', 'criteria')} in EARS form",
-    )
+    heads = f"{count(len(numbered), 'heading')} of the form Requirement 1"
+    found.evidence = (heads, f"{count(ears, 'criterion', 'criteria')} in EARS form")
     return found
 
 
@@ -178,14 +166,11 @@ def ralph(source: Source) -> Document | None:
 
 def bmad(source: Source) -> Document | None:
     """Read `Epic 1` with `Story 1.1` inside, as headings, bold paragraphs or list items."""
-    epics = _epics(source)
-    taken = choose(source)
-    return _stories(taken, epics) if taken is not None else None
-
-
-def _stories(taken: UnitList, epics: dict[str, str]) -> Document | None:
+    epics, taken = _epics(source), choose(source)
+    if taken is None or taken.kind != "story":
+        return None
     dotted = sum("." in (made.id or "") for made in taken.carriers)
-    if taken.kind != "story" or (not epics and dotted * 2 <= len(taken.carriers)):
+    if not epics and dotted * 2 <= len(taken.carriers):
         return None
     found = document(taken, "bmad")
     found.evidence = (f"{count(len(found.units), 'story', 'stories')}: {taken.name}", count(len(epics), "epic"))
@@ -220,18 +205,16 @@ MAX_TITLE = 120
 """A title made of a sentence is cut to this many characters."""
 
 _IMPROVED = pattern(
-    r"(?:improved|revised|rewritten|corrected|better|final)(?: requirement| version| wording| statement)?\s*[:：]\s*(.+)",
-    re.IGNORECASE,
+    r"(?i)(?:improved|revised|rewritten|corrected|better|final)(?: requirement| version| wording| statement)?\s*[:：]\s*(.+)",
 )
-_OTHER_LABEL = pattern(r"^(?:original requirement|user story|story|description|requirement)\s*[:：]\s*", re.IGNORECASE)
+_OTHER_LABEL = pattern(r"(?i)^(?:original requirement|user story|story|description|requirement)\s*[:：]\s*")
 
 
 def document(taken: UnitList, format_: str) -> Document:
     view = taken.view
     evidence = (f"{count(len(taken.carriers), 'unit')}: {taken.name}",)
     found = assemble.document(view.source, format_, evidence, list(taken.carriers), repeated=taken.repeated)
-    found.units = [titled(unit) for unit in with_columns(view, found.units, taken.carriers)]
-    found.units, joined = _without_sections(found.units)
+    found.units, joined = _without_sections([*map(titled, with_columns(view, found.units, taken.carriers))])
     found.findings += joined
     return found
 
@@ -254,16 +237,12 @@ def _without_sections(units: list[Unit]) -> tuple[list[Unit], list[Finding]]:
     chunk_of = {ids.fold(unit.id): unit.chunk for unit in units if unit.id}
     for unit, dep in [(one, dep) for one in units for dep in one.deps if dep.is_declared]:
         chunks = [unit.chunk, chunk_of.get(ids.fold(dep.target), unit.chunk)]
-        if place[chunks[1]] > place[chunks[0]] and not all(map(_is_stage, chunks)):
+        if place[chunks[1]] > place[chunks[0]] and not all(is_group(chunk or "") for chunk in chunks):
             message = f"{unit.id or unit.title} depends on {dep.target} of a later section; so sections are not used as chunks"
             hint = "Put the sections into the order of their dependencies, or call them phases, if they are stages."
             joined = note("chunks_joined", dep.line, message, hint)
-            return [replace(u, chunk=u.chunk if _is_stage(u.chunk) else None) for u in units], [joined]
+            return [replace(one, chunk=one.chunk if is_group(one.chunk or "") else None) for one in units], [joined]
     return units, []
-
-
-def _is_stage(chunk: str | None) -> bool:
-    return is_group(chunk or "")
 
 
 @lru_cache(maxsize=1)
@@ -313,7 +292,14 @@ def _joined(view: View, lists: list[UnitList]) -> list[UnitList]:
         if offer.evidence is not Evidence.ROWS or whole is None:
             kept.append(offer)
             continue
-        marked = replace(whole, carriers=_with_status_of(offer.carriers, whole.carriers))
+        marks = {ids.fold(row.id): row.status for row in offer.carriers if row.id and row.status is not Status.OPEN}
+        carriers = (
+            replace(made, status=marks.get(ids.fold(made.id or ""), made.status))
+            if made.status is Status.OPEN
+            else made
+            for made in whole.carriers
+        )
+        marked = replace(whole, carriers=tuple(carriers))
         kept[kept.index(whole)] = named[offer.kind] = whole = marked
         inside = whole.cover
         rows = _new_rows(view, offer, {ids.fold(made.id or "") for made in whole.carriers} | whole.headings)
@@ -325,15 +311,6 @@ def _joined(view: View, lists: list[UnitList]) -> list[UnitList]:
             joined = replace(whole, carriers=tuple(more))
             kept[kept.index(whole)] = named[offer.kind] = joined
     return kept
-
-
-def _with_status_of(rows: Sequence[Carrier], carriers: Sequence[Carrier]) -> tuple[Carrier, ...]:
-    """Return the carriers with the status that the rows with the same ids give to those that are open."""
-    marks = {ids.fold(row.id): row.status for row in rows if row.id and row.status is not Status.OPEN}
-    return tuple(
-        replace(made, status=marks.get(ids.fold(made.id or ""), made.status)) if made.status is Status.OPEN else made
-        for made in carriers
-    )
 
 
 def _new_rows(view: View, offer: UnitList, known: set[str]) -> list[Carrier]:

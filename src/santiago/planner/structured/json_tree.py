@@ -83,7 +83,8 @@ class _Parser(Builder):
             raise self.unexpected()
         kind = token.lastindex or _MARK
         text: str = token[kind]
-        if not (text in self.state.marks if kind == _MARK else self.takes(kind)):
+        fits = self.state.value or (kind in (_PLAIN, _ESCAPED) and '"' in self.state.marks)
+        if not (text in self.state.marks if kind == _MARK else fits):
             raise self.unexpected()
         self.line += self.source.count("\n", self.at, token.start(kind))
         self.at = token.end()
@@ -95,9 +96,6 @@ class _Parser(Builder):
             self.value(text, "null" if text == "null" else "bool")
         else:
             self.string(self.checked(text if kind == _PLAIN else self.escaped()))
-
-    def takes(self, kind: int) -> bool:
-        return self.state.value or (kind in (_PLAIN, _ESCAPED) and '"' in self.state.marks)
 
     def mark(self, mark: str) -> None:
         if mark in "[{":

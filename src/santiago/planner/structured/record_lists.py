@@ -5,7 +5,7 @@ The dependencies, the order and the groups of its units are decided as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from itertools import pairwise
 
@@ -19,8 +19,16 @@ from santiago.planner.findings import error, left_out, note, of_no_story, warnin
 from santiago.planner.order import looks_ahead
 from santiago.planner.source import Options
 from santiago.planner.structured import record_units, record_words
-from santiago.planner.structured.record_criteria import criteria_in, has_criteria, stated_criteria
-from santiago.planner.structured.record_units import Group, Member, Resolver, gather, mentions_of
+from santiago.planner.structured.record_units import (
+    Group,
+    Member,
+    Resolver,
+    criteria_in,
+    gather,
+    has_criteria,
+    mentions_of,
+    stated_criteria,
+)
 from santiago.planner.structured.tree import (
     Array,
     Field,
@@ -267,7 +275,10 @@ def _accepted(candidate: Candidate) -> bool:
     weak = fold_key(candidate.key.split(".")[-1]) in record_words.WEAK_LISTS
     if not weak or evidence is Evidence.RECORDS_OF_WORK:
         return True
-    return evidence is Evidence.RECORDS_WITH_IDS and (keyed > 0 or _are_prefixed(nodes))
+    # Records made by a program alone hardly ever have ids with a prefix.
+    leads = [ids.lead(node.text(*record_words.ID)) for node in nodes if isinstance(node, Object)]
+    prefixed = sum(1 for found in leads if found and found.kind == "prefix") * 2 >= len(nodes)
+    return evidence is Evidence.RECORDS_WITH_IDS and (keyed > 0 or prefixed)
 
 
 def _evidence_of(nodes: list[Node], keyed: int) -> Evidence | None:
@@ -276,17 +287,12 @@ def _evidence_of(nodes: list[Node], keyed: int) -> Evidence | None:
     half = len(nodes) / 2
     if not nodes or keyed + sum(map(_has_words, nodes)) < half or sum(map(_is_machine, records)) > half:
         return None
-    if (working := sum(map(_is_work, records))) and working >= half:
+    working = sum(has_criteria(node) or not _WORKING.isdisjoint(map(fold_key, node.fields)) for node in records)
+    if working and working >= half:
         return Evidence.RECORDS_OF_WORK
     if keyed + sum(map(_has_id, records)) >= half:
         return Evidence.RECORDS_WITH_IDS
     return Evidence.RECORDS if len(records) >= half else Evidence.TEXTS
-
-
-def _are_prefixed(nodes: list[Node]) -> bool:
-    """Tell whether half of the records have ids with a prefix; records made by a program alone hardly ever do."""
-    leads = [ids.lead(node.text(*record_words.ID)) for node in nodes if isinstance(node, Object)]
-    return 2 * sum(1 for found in leads if found and found.kind == "prefix") >= len(nodes)
 
 
 def _is_record(node: Object) -> bool:
@@ -313,16 +319,11 @@ def _has_id(node: Object) -> bool:
     return any(as_text(entry.value) for entry in node.pick(record_words.ID))
 
 
-def _is_work(node: Object) -> bool:
-    return has_criteria(node) or any(fold_key(key) in _WORKING for key in node.fields)
-
-
 def _is_machine(node: Object) -> bool:
     """Tell whether a record is a step that a program runs, as in a pipeline."""
     keys = {fold_key(key) for key in node.fields}
-    return bool(keys & record_words.MACHINE) and not (
-        has_criteria(node) or _has_id(node) or keys & {"description", "passes", "acceptance"}
-    )
+    tells = has_criteria(node) or _has_id(node) or keys & {"description", "passes", "acceptance"}
+    return bool(keys & record_words.MACHINE) and not tells
 
 
 _TITLES = record_words.keys("title project projectName name productName product projectTitle feature")
@@ -412,7 +413,11 @@ def unknown_units(format_: str, wanted: str, lists: list[str]) -> Document:
 
 
 def document_of(format_: str, evidence: Sequence[str], candidate: Candidate, carrier: str) -> Document:
-    _make_labels_unique(candidate.groups)
+    used: set[str] = set()
+    for number, group in enumerate(candidate.groups, 1):  # each has a label of its own
+        group.label = group.label or f"Group {number}"
+        group.label += f" ({number})" if group.label in used else ""
+        used.add(group.label)
     units = [_in_groups(gather(member, carrier), member.group) for member in candidate.members]
     found = Document(format=format_, evidence=tuple(evidence))
     resolver = Resolver(_names(units))
@@ -421,8 +426,16 @@ def document_of(format_: str, evidence: Sequence[str], candidate: Candidate, car
     found.units = _with_titles_as_tags(units if any(unit.deps for unit in units) else _ranked(units, records))
     _soft_chunks(found, [record_units.chunk_of(record, record_words.SOFT_CHUNK) for record in records])
     found.edges = _group_edges(candidate.groups)
-    found.findings += [*left_out(found.units), *_untitled(found.units)]
-    found.findings += _group_findings(candidate.groups, candidate.empty)
+    found.findings += left_out(found.units)
+    for unit in (unit for unit in found.units if not unit.title or unit.title == unit.id):
+        says, hint = f"{unit.id or 'a unit'} has no title", "Say in a title or description what is to be done."
+        found.findings.append(warning("no_title", unit.line, says, hint))
+    for group in candidate.empty:
+        says = f'"{group.label}" holds no tasks or stories; nothing was planned from it'
+        found.findings.append(note("side_list", group.line, says, "Give it a list of tasks, or remove it."))
+    for group in candidate.groups:
+        if criteria := stated_criteria(group.node) if group.node is not None else []:
+            found.findings.append(of_no_story(len(criteria), group.label, criteria[0].line))
     return found
 
 
@@ -456,10 +469,8 @@ def _resolved(unit: Unit, resolver: Resolver, findings: list[Finding]) -> Unit:
 def _with_titles_as_tags(units: list[Unit]) -> list[Unit]:
     """Add the title as a tag to units without an id, if a dependency uses that title."""
     called = {dep.target for unit in units for dep in unit.deps}
-    return [
-        replace(unit, tags=(*unit.tags, unit.title)) if unit.id is None and unit.title in called else unit
-        for unit in units
-    ]
+    named = [(unit, (unit.title,) if unit.id is None and unit.title in called else ()) for unit in units]
+    return [replace(unit, tags=(*unit.tags, *title)) for unit, title in named]
 
 
 def _ranked(units: list[Unit], records: Sequence[Object]) -> list[Unit]:
@@ -487,22 +498,6 @@ def _are_stages(units: Sequence[Unit], labels: Sequence[str | None]) -> bool:
     runs = 1 + sum(before != label for before, label in pairwise(labels))
     whole = all(labels) and runs == len(distinct) and 1 < len(distinct) <= len(labels) / 2
     return whole and not looks_ahead(units, labels) and not any(unit.rank for unit in units)
-
-
-def _untitled(units: Sequence[Unit]) -> Iterator[Finding]:
-    for unit in units:
-        if not unit.title or unit.title == unit.id:
-            message = f"{unit.id or 'a unit'} has no title"
-            yield warning("no_title", unit.line, message, "Say in a title or description what is to be done.")
-
-
-def _make_labels_unique(groups: Sequence[Group]) -> None:
-    """Give each group a label of its own. If two groups share a title, a number is added."""
-    used: set[str] = set()
-    for number, group in enumerate(groups, 1):
-        group.label = group.label or f"Group {number}"
-        group.label += f" ({number})" if group.label in used else ""
-        used.add(group.label)
 
 
 # Groups: phases, epics and parents, as chunks, tags and the dependencies between them
@@ -536,13 +531,3 @@ def _group_edges(groups: Sequence[Group]) -> list[GroupEdge]:
 
 def _group_name(group: Group) -> str:
     return group.label if group.is_chunk or not group.names else group.names[0]
-
-
-def _group_findings(groups: Sequence[Group], empty: Sequence[Group]) -> Iterator[Finding]:
-    """Report groups without a unit, and criteria of a whole group, which belong to no unit."""
-    for group in empty:
-        says = f'"{group.label}" holds no tasks or stories; nothing was planned from it'
-        yield note("side_list", group.line, says, "Give it a list of tasks, or remove it.")
-    for group in groups:
-        if criteria := stated_criteria(group.node) if group.node is not None else []:
-            yield of_no_story(len(criteria), group.label, criteria[0].line)

@@ -204,10 +204,7 @@ def flat(node: Node | None) -> str:
             if label:
                 lines.append(("  " * depth + label).rstrip())
                 depth += 1 + (len(label) - len(label.lstrip(" -"))) // 2
-            inner = [("- ", each) for each in value.items] if isinstance(value, Array) else _entries(value)
-            stack += reversed([(lead, each, depth) for lead, each in inner])
+            named = value.fields.values() if isinstance(value, Object) else ()
+            stack += reversed([(f"{entry.key}: ", entry.value, depth) for entry in named])
+            stack += reversed([("- ", each, depth) for each in value.items] if isinstance(value, Array) else [])
     return "\n".join(lines)
-
-
-def _entries(node: Object) -> list[tuple[str, Node]]:
-    return [(f"{entry.key}: ", entry.value) for entry in node.fields.values()]

@@ -131,18 +131,11 @@ def _scalar(event: Any, line: int) -> Scalar:
     text: str = event.value
     if event.style in ("|", ">"):
         return Scalar(line, text, literal=event.style == "|")
-    plain = not event.style and event.tag in (None, *(_CORE + name for name in ("int", "float", "bool", "null")))
-    return Scalar(line, text, _kind(text) if plain else "string")
-
-
-def _kind(text: str) -> ScalarKind:
-    if text in _NULL:
-        return "null"
-    if text in _BOOL:
-        return "bool"
+    kind: ScalarKind = "null" if text in _NULL else "bool" if text in _BOOL else "string"
     if len(text) <= MAX_DIGITS and _NUMBER.match(text) and not isinf(float(text)):
-        return "number"
-    return "string"
+        kind = "number"
+    plain = not event.style and event.tag in (None, *(_CORE + name for name in ("int", "float", "bool", "null")))
+    return Scalar(line, text, kind if plain else "string")
 
 
 def _one_line(text: str) -> str:
@@ -176,12 +169,6 @@ class _Line(NamedTuple):
     @property
     def has_key(self) -> bool:
         return self.value > self.content
-
-    @property
-    def begins_text(self) -> bool:
-        """A plain text begins here, which the lines below may continue."""
-        rest = self.text[self.value :]
-        return bool(rest) and not _OPENS_BLOCK.match(rest) and rest[0] not in "\"'"
 
 
 def parse_mended(text: str, first_line: int = 1) -> tuple[Node, list[int]]:
@@ -255,7 +242,8 @@ def _begin_of(lines: list[str], at: int) -> int:
             continue
         if line.content == here.indent and line.has_key:
             return at
-        return above if line.begins_text else at
+        rest = line.text[line.value :]  # a plain text that begins here may go on in the lines below
+        return above if rest and not _OPENS_BLOCK.match(rest) and rest[0] not in "\"'" else at
     return at
 
 

@@ -1,11 +1,15 @@
-"""Plans whose units are headings: `### Task 1:`, `## Step 1:`, `### DOC-030`, `### 1. Title` with boxes; and tables of issues.
+"""Documents whose units are no stories: check lists, headings `Task N` and `Step N`, tables of issues, and criteria `AC-n` alone.
 
-A checklist that repeats the headings gives them its ticks. If a numbered list of boxes holds more than the headings, the
-boxes are the units, and the headings are their details.
+In a check list every top-level box is a unit, except under criteria, metrics, sign-off and Definition of Done. The meaning of
+a section depends on the other sections. A Backlog beside other open lists was put off; alone it is the list. A task that is
+also listed under Completed is one unit, and done.
+A checklist that repeats headings gives them its ticks. If a numbered list of boxes holds more than the headings, the boxes are
+the units, and the headings are their details.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,15 +20,227 @@ from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import Finding, substep_line
 from santiago.planner import hints, ids, words
 from santiago.planner.choosing import Evidence
-from santiago.planner.draft import PLANNED, Dep, Document, Status, Unit, unique
-from santiago.planner.findings import error, note
-from santiago.planner.markdown import assemble, boxes, carriers, declared_order
+from santiago.planner.draft import PLANNED, Dep, Document, DraftCriterion, Status, Unit, unique
+from santiago.planner.findings import error, note, warning
+from santiago.planner.markdown import assemble, carriers, declared_order
+from santiago.planner.markdown.carriers import Box
 from santiago.planner.markdown.harvest import Carrier, status_of
-from santiago.planner.markdown.id_lists import kind_of
-from santiago.planner.markdown.labels import cell_of, clean, columns_of, step_label
-from santiago.planner.markdown.outline import Block, Kind
-from santiago.planner.markdown.unit_list import UnitList, View
+from santiago.planner.markdown.id_lists import UnitList, View, kind_of
+from santiago.planner.markdown.labels import cell_of, clean, columns_of, read_label, step_label
+from santiago.planner.markdown.outline import Kind
 from santiago.planner.source import Source, Zone
+
+_PUNCTUATION = pattern(r"[\W_]+")
+_OPENING = 3
+"""Two titles of the same task share at least this many words at their beginning."""
+_LONGEST = 60
+_SHORT = 60
+"""In a document of at most this many lines, a single box is a list."""
+
+
+def box_lists(view: View) -> list[UnitList]:
+    source = view.source
+    found = [box for box in carriers.boxes_of(source).units if carriers.is_plain(source, box.at)]
+    if len(found) < (1 if source.outline.line_count <= _SHORT else 2):
+        return []
+    heads = list(dict.fromkeys(view.blocks[box.at].section for box in found))
+    where = carriers.label(view.blocks[heads[0]].text) if heads[0] >= 0 else ""
+    name = f"the boxes under {where}{' and others' if heads[1:] else ''}" if where else "the boxes"
+    made, keys = tuple(_carriers(source, found)), frozenset({"box", "boxes", "task", "tasks"})
+    return [UnitList(view, Evidence.BOXES, "box", name, made, keys, build=lambda: _checklist(source, found))]
+
+
+def _checklist(source: Source, found: list[Box]) -> Document:
+    sections = _Sections(source, found)
+    kept, repeated = sections.merged([sections.with_section_status(made) for made in _carriers(source, found)])
+    evidence = [f"{len(found)} check boxes outside criteria and sign-off"]
+    return assemble.document(source, "checklist", evidence, kept, repeated=repeated)
+
+
+def _carriers(source: Source, found: list[Box]) -> Iterator[Carrier]:
+    places = carriers.places(source, [box.at for box in found], numbered=True)
+    for box, (at, end, section) in zip(found, places, strict=True):
+        chunk = carriers.label(source.outline.blocks[box.group].text) if box.group >= 0 else section
+        made = carriers.carrier(source, at, end=end, found=box.found, chunk=chunk)
+        is_count = box.found is not None and box.found.kind == "number"
+        yield replace(made, id=None, tags=(made.id or "",)) if is_count else made
+
+
+class _Sections:
+    """What the sections of this document mean, in view of each other."""
+
+    def __init__(self, source: Source, found: list[Box]) -> None:
+        self.source = source
+        blocks = source.outline.blocks
+        one_of_each = {blocks[box.at].section: box.at for box in found}
+        by_section = {section: self.name_of(at) for section, at in one_of_each.items()}
+        self.names = {box.at: by_section[blocks[box.at].section] for box in found}
+        self.has_others = any(
+            name not in words.DONE_SECTIONS | words.BACKLOG_SECTIONS
+            and carriers.box_status(source, source.outline.blocks[at]) is Status.OPEN
+            for at, name in self.names.items()
+        )
+        """A section that is neither Completed nor Backlog has an open box."""
+
+    def name_of(self, index: int) -> str:
+        """Return the name of the nearest section around a box that is Completed, Backlog or Optional; else nothing."""
+        outline = self.source.outline
+        known = words.DONE_SECTIONS | words.BACKLOG_SECTIONS | words.OPTIONAL_SECTIONS
+        parts = (part for at in reversed(outline.path(index)) for part in words.parts(outline.blocks[at].text))
+        return next((part for part in parts if part in known), "")
+
+    def with_section_status(self, carrier: Carrier) -> Carrier:
+        """Return the carrier with the status that its section gives it."""
+        name = self.names[carrier.at]
+        if carrier.status is not Status.OPEN:
+            return carrier
+        if name in words.BACKLOG_SECTIONS and self.has_others:
+            return replace(carrier, status=Status.FUTURE)
+        return replace(carrier, status=Status.OPTIONAL) if name in words.OPTIONAL_SECTIONS else carrier
+
+    def merged(self, made: list[Carrier]) -> tuple[list[Carrier], list[int]]:
+        """Return the carriers without those that a Completed section repeats, and the places of the repetitions."""
+        done = [carrier for carrier in made if self.is_done(carrier)]
+        names = set(map(_comparable_title, done))
+        others = {_comparable_title(carrier) for carrier in made if not self.is_done(carrier)}
+        twins = [(opening, name) for name in others for opening in _openings(name, names)]
+        twins += [(name, opening) for name in names for opening in _openings(name, others)]
+        again, ticked = {name for name, _ in twins}, {name for _, name in twins}
+        gone = {carrier.at: carrier for carrier in done if _comparable_title(carrier) in again}
+        kept = [carrier for carrier in made if carrier.at not in gone]
+        return [self.ticked(carrier, ticked) for carrier in kept], list(gone)
+
+    def ticked(self, carrier: Carrier, names: set[str]) -> Carrier:
+        counts = _comparable_title(carrier) in names and not self.is_done(carrier) and carrier.status is Status.OPEN
+        return replace(carrier, status=Status.DONE) if counts else carrier
+
+    def is_done(self, carrier: Carrier) -> bool:
+        return self.names[carrier.at] in words.DONE_SECTIONS
+
+
+def _comparable_title(carrier: Carrier) -> str:
+    return _PUNCTUATION.sub(" ", carrier.title).strip().lower()
+
+
+def _openings(name: str, names: set[str]) -> list[str]:
+    """Return the names that equal this name or its first words: `Write tests for X` for `Write tests for X (41 tests)`."""
+    parts = name.split()
+    openings = (" ".join(parts[:size]) for size in range(_OPENING, min(len(parts), _LONGEST)))
+    return [opening for opening in (name, *openings) if opening in names]
+
+
+def tasks(source: Source) -> Document | None:
+    blocks = source.outline.blocks
+    leads = {index: lead for index, lead in source.named.items() if lead.kind == "task"}
+    heads = [index for index in leads if blocks[index].kind is Kind.HEADING]
+    made = carriers.headed(source, heads)
+    inside = [(one.at, b) for one in made for b in blocks[one.at + 1 : one.end] if b.kind in (Kind.ITEM, Kind.PARA)]
+    labels = [(at, read_label(line)) for at, block in inside for line in block.lines]
+    with_id = {at for at, label in labels if label.concept == "id" and label.rest}
+    if not with_id:
+        return None
+    made = [replace(one, id=None, tags=(leads[one.at].id,)) if one.at in with_id else one for one in made]
+    evidence = [f"{count(len(with_id), 'block')} Task N with an ID field"]
+    document = assemble.document(source, "house-tasks", evidence, made, implicit=False)
+    hint = 'Add "- **ID:** T-001" with a number of its own, so that other tasks can depend on it.'
+    for block in (blocks[start] for start in heads if start not in with_id):
+        message = f'"{block.text}" has no ID field, while other tasks of this document have one'
+        document.findings.append(warning("no_id", block.line, message, hint))
+    return document
+
+
+_UNITS = ("story", "requirement", "task", "feature")
+_KINDS = (Kind.ITEM, Kind.PARA, Kind.ROW, Kind.HEADING)
+
+
+def criteria_lists(view: View) -> list[UnitList]:
+    """Return the criteria with ids as a list, if the document has no other units."""
+    source = view.source
+    prefixes = carriers.CRITERION_PREFIXES
+    leads = {at: lead for at, lead in source.named.items() if lead.kind == "prefix" and lead.prefix in prefixes}
+    # Inside a list item the id is only mentioned.
+    outer = [at for at in leads if source.outline.blocks[at].parent < 0]
+    found = sorted(set(carriers.indexes(source, *_KINDS)).intersection(outer))
+    if not found or _repeats(source, found) or _has_units(source):
+        return []
+    made = [carriers.carrier(source, at, end=end, found=leads[at]) for at, end in carriers.bounded(source, found)]
+    keys, name = frozenset({"ac", "criteria"}), "the acceptance criteria"
+    build = partial(_criteria, source, found, leads)
+    return [UnitList(view, Evidence.CRITERIA, "criteria", name, tuple(made), keys, explicit=True, build=build)]
+
+
+def _criteria(source: Source, found: list[int], leads: dict[int, ids.Found]) -> Document:
+    phases = _phases(source, {ids.fold(lead.id) for lead in leads.values()})
+    made = [
+        carriers.carrier(source, at, end=end, found=leads[at], chunk=phases.get(ids.fold(leads[at].id)))
+        for at, end in carriers.bounded(source, found)
+    ]
+    evidence = [f"{len(found)} criteria with AC ids and no other unit"]
+    document = assemble.document(source, "house-criteria", evidence, made)
+    for place, (unit, index) in enumerate(zip(document.units, found, strict=True)):  # each is its own only criterion
+        text = " ".join([unit.title, *(part.text for part in unit.criteria)])
+        own = DraftCriterion(text=text, line=source.outline.blocks[index].line, id=unit.id)
+        document.units[place] = replace(unit, criteria=(own,))
+    document.findings += _criteria_without_id(source, found)
+    return document
+
+
+def _repeats(source: Source, found: list[int]) -> bool:
+    """Tell whether ids repeat or several sections hold criteria: then the criteria belong to several units."""
+    names = [ids.fold(lead.id) for index in found if (lead := source.leads[index])]
+    blocks = source.outline.blocks
+    sections = [
+        at for at in {blocks[i].section for i in found} if at >= 0 and words.concept(blocks[at].text) == "criteria"
+    ]
+    return len(set(names)) < len(names) or len(sections) > 1
+
+
+def _has_units(source: Source) -> bool:
+    """Tell whether the document defines units of another kind."""
+    places = carriers.indexes(source, *_KINDS)
+    blocks = source.outline.blocks
+    if any(blocks[index].kind is not Kind.ROW and words.is_story(blocks[index].text) for index in places):
+        return True
+    leads = [(blocks[index].kind, source.named[index]) for index in places if index in source.named]
+    heads = [lead for kind, lead in leads if kind is Kind.HEADING]
+    if any(lead.kind in _UNITS or carriers.is_unit_prefix(lead) for lead in heads):
+        return True
+    return max(Counter(lead.prefix for _, lead in leads if carriers.is_unit_prefix(lead)).values(), default=0) > 1
+
+
+def _phases(source: Source, known: set[str]) -> dict[str, str]:
+    """Map each criterion to the phase whose bullets name it, if there is exactly one."""
+    named: dict[str, set[str]] = {}
+    for index, block in enumerate(source.outline.blocks):
+        if block.kind is not Kind.ITEM or not (chunk := carriers.chunk_of(source, index)):
+            continue
+        for name in ids.mentioned(block.text):
+            if ids.fold(name) in known:
+                named.setdefault(ids.fold(name), set()).add(chunk)
+    return {name: next(iter(chunks)) for name, chunks in named.items() if len(chunks) == 1}
+
+
+def _criteria_without_id(source: Source, found: list[int]) -> list[Finding]:
+    """Warn of other bullets in the criteria section: they may be criteria without an id."""
+    taken = set(found)
+    blocks = source.outline.blocks
+    return [
+        warning(
+            "no_id",
+            block.line,
+            f'"{block.text[:60]}" is among the acceptance criteria without an AC id; not planned',
+            'Begin it with an id of its own, such as "AC-9:".',
+        )
+        for index, block in enumerate(blocks)
+        if block.kind is Kind.ITEM
+        and index not in taken
+        and block.parent < 0
+        and block.section >= 0
+        and words.concept(blocks[block.section].text) == "criteria"
+    ]
+
+
+# Headings, and tables of issues
 
 _TOOL = pattern(r"[*_]*(?:Files?[*_]*:|Step \d+\b)")
 _ISSUE = pattern(r"^[*_`\[]*#(\d+)[\]*_`]*(?:\([^)]*\))?$")
@@ -54,7 +270,8 @@ def lists(view: View) -> list[UnitList]:
 def _issue_table(source: Source) -> _Plan | None:
     """Read tables with an issue number in the first column and a status column."""
     blocks = source.outline.blocks
-    rows = [index for index, block in enumerate(blocks) if _is_issue(block)]
+    rows = [index for index, block in enumerate(blocks) if block.kind is Kind.ROW and _ISSUE.match(block.cells[0])]
+    rows = [index for index in rows if columns_of(blocks[index].header).get("status", 0) > 0]
     if len(rows) < 2 or carriers.has_stories(source, len(rows)):
         return None
     kept = sorted({blocks[index].cells[:2]: index for index in reversed(rows)}.values())
@@ -73,12 +290,6 @@ def _issues(source: Source, kept: list[int], again: list[int]) -> Document:
         for place, (unit, row) in enumerate(zip(document.units, (blocks[at] for at in kept), strict=True))
     ]
     return document
-
-
-def _is_issue(block: Block) -> bool:
-    return (
-        block.kind is Kind.ROW and bool(_ISSUE.match(block.cells[0])) and columns_of(block.header).get("status", 0) > 0
-    )
 
 
 def _row(source: Source, index: int, chunk: str | None) -> Carrier:
@@ -102,7 +313,7 @@ def _named(source: Source) -> _Plan | None:
     sure = kind_of(source.named[found[0]]) in ("story", "requirement", "nfr", "feature", "task")
     name = count(len(found), "heading with an id and a checklist", "headings with ids, each with a checklist")
     within = carriers.inside(source, found)
-    loose = [box.at for box in boxes.survey(source).units if not within[box.at] and boxes.is_plain(source, box.at)]
+    loose = [b.at for b in carriers.boxes_of(source).units if not within[b.at] and carriers.is_plain(source, b.at)]
     starts, heads = sorted([*found, *loose]), set(found)
 
     def build() -> Document:
@@ -116,14 +327,23 @@ def _named(source: Source) -> _Plan | None:
 
 
 def _worded(source: Source) -> _Plan | None:
-    """Read headings `Task N` or `Step N`."""
+    """Read headings `Task N` or `Step N`. Steps must be the plan, and no procedure that the document describes."""
     found = carriers.leaves(source, "task")
     steps = [index for index in carriers.of_kind(source, "step") if source.zones[index] != Zone.NEVER]
     kind = "Task" if found else "Step"
     if not found:
         leaves = set(carriers.leaves(source, "step"))
         found = [index for index in steps if index in leaves]
-    if not found or (kind == "Step" and not _are_a_plan(source, steps, found)):
+    if not found:
+        return None
+    is_plan = (
+        kind == "Task"
+        or len(carriers.boxes_outside(source, found)) * 2 >= len(found)
+        or carriers.many_own(source, found, carriers.STEP_SIGNS)
+        or sum(end - start for start, end in carriers.bounded(source, steps)) * 2 >= len(source.outline.blocks)
+        or are_planned(source, steps)
+    )
+    if not is_plan:
         return None
     headings = f"{count(len(found), 'heading')} {kind} N"
     if listed := _listed(source, found):
@@ -146,16 +366,6 @@ def _tasks(source: Source, found: list[int], headings: str) -> Document:
     written = sum(any(_TOOL.match(block.text) for block in blocks) for blocks in inside)
     document.known = written * 2 > len(found)
     return document
-
-
-def _are_a_plan(source: Source, steps: list[int], leaves: list[int]) -> bool:
-    """Tell whether the `Step N` headings are the plan, and not a procedure that the document describes."""
-    return (
-        len(carriers.boxes_outside(source, leaves)) * 2 >= len(leaves)
-        or carriers.many_own(source, leaves, carriers.STEP_SIGNS)
-        or carriers.fill_most(source, steps)
-        or are_planned(source, steps)
-    )
 
 
 def _steps(source: Source, found: list[int]) -> Document:
@@ -194,28 +404,22 @@ def _numbered(source: Source) -> _Plan | None:
 
 
 def _numbered_headings(source: Source, found: list[int], name: str) -> Document:
+    """Return the document of these headings. Their numbers are no ids, unless some dependency names one."""
     document = _with_ticks(source, found, [name])
-    document.units = _without_list_numbers(document.units)
+    numbers = {unit.id for unit in document.units}
+    targets = {dep.target for unit in document.units for dep in unit.deps if dep.is_declared}
+    if len(numbers) < len(document.units) or not numbers & targets:
+        document.units = [
+            unit if "." in (own := unit.id or "") else replace(unit, id=None, tags=(*unit.tags, own))
+            for unit in document.units
+        ]
     return document
-
-
-def _without_list_numbers(units: list[Unit]) -> list[Unit]:
-    """Drop the numbers as ids, unless some dependency in the document names one."""
-    numbers = {unit.id for unit in units}
-    targets = {dep.target for unit in units for dep in unit.deps if dep.is_declared}
-    if len(numbers) == len(units) and numbers & targets:
-        return units
-    return [
-        unit if "." in (name := unit.id or "") else replace(unit, id=None, tags=(*unit.tags, name)) for unit in units
-    ]
 
 
 def _with_ticks(source: Source, found: list[int], evidence: list[str]) -> Document:
     """Return the document of these headings, with the ticks of a checklist that repeats them."""
-    boxes = carriers.boxes_outside(source, found)
-    document = assemble.document(
-        source, "plan-steps", evidence, carriers.headed(source, found), repeated=sorted(boxes.values())
-    )
+    boxes, heads = carriers.boxes_outside(source, found), carriers.headed(source, found)
+    document = assemble.document(source, "plan-steps", evidence, heads, repeated=sorted(boxes.values()))
     units = [_ticked(source, unit, boxes.get(index)) for unit, index in zip(document.units, found, strict=True)]
     return declared_order.ordered(source, assemble.with_units(document, units))
 
@@ -226,18 +430,18 @@ def _ticked(source: Source, unit: Unit, twin: int | None) -> Unit:
     return replace(unit, status=carriers.box_status(source, source.outline.blocks[twin]))
 
 
-def _listed(source: Source, found: list[int]) -> list[boxes.Box]:
+def _listed(source: Source, found: list[int]) -> list[Box]:
     """Return the numbered boxes if they have all of the headings' numbers and more; else nothing."""
     numbers = {ids.fold(lead.id) for index in found if (lead := source.leads[index])}
     listed = [
         box
-        for box in boxes.survey(source).units
+        for box in carriers.boxes_of(source).units
         if box.found is not None and box.found.kind in ("number", "task") and source.zones[box.at] != Zone.NEVER
     ]
     return listed if numbers < {ids.fold(box.found.id) for box in listed if box.found} else []
 
 
-def _boxes_with_details(source: Source, found: list[int], listed: list[boxes.Box], evidence: list[str]) -> Document:
+def _boxes_with_details(source: Source, found: list[int], listed: list[Box], evidence: list[str]) -> Document:
     """Return the document of these boxes. A heading with the same number adds its criteria, files and commands."""
     details = {ids.fold(made.id or ""): made for made in carriers.headed(source, found)}
     made = []
@@ -293,9 +497,8 @@ def made(source: Source, found: Sequence[int]) -> list[Carrier]:
     for start, after in zip(found, [*found[1:], len(source.outline.blocks)], strict=True):
         around = (outer for outer in source.outline.path(start) if outer in steps)
         end = min(max(ends[start], *(ends[outer] for outer in around), 0), after)
-        made.append(
-            carriers.carrier(source, start, end=end, found=source.leads[start], chunk=carriers.chunk_of(source, start))
-        )
+        chunk = carriers.chunk_of(source, start)
+        made.append(carriers.carrier(source, start, end=end, found=source.leads[start], chunk=chunk))
     return made
 
 
