@@ -73,7 +73,7 @@ def _beside_a_tree(words: tuple[str, ...]) -> float:
     return float(ours / theirs)
 
 
-def _document() -> str:
+def large_document() -> str:
     return document(
         {
             f"Part {chunk}": tuple(f"Story {story} of part {chunk}" for story in range(STORIES))
@@ -84,13 +84,13 @@ def _document() -> str:
 
 def _session(root: Path) -> Path:
     session = MadeSession(root)
-    session.has_turn(_document())
-    session.has_turn(_document(), said="more")
+    session.has_turn(large_document())
+    session.has_turn(large_document(), said="more")
     return session.folder
 
 
 def _made(out_dir: Path) -> Made:
-    made = Made(out_dir, _document())
+    made = Made(out_dir, large_document())
     made.begin()
     made.chunk(0)
     return made
@@ -139,19 +139,19 @@ def _memory(made: Made, words: tuple[str, ...]) -> tuple[float, float]:
     terminal = Terminal(*words, cwd=Path.cwd())
     terminal.until(PAINTED)
     _quiet(terminal, 0.5)  # the screen paints once a second anyway
-    before = _resident(terminal.process.pid)
+    before = resident(terminal.process.pid)
     made.kept_back = True
     for _ in range(EVENTS):
         made.add(EventKind.TIME_USED, after=0, ms=1)
     made.kept_back = False
     made.add(EventKind.QUESTION_ASKED, "S2", question="S2-agent-1", kind="agent", text="Seen?", round=1)
     terminal.until(b"S2-agent-1 asks")
-    after = _resident(terminal.process.pid)
+    after = resident(terminal.process.pid)
     _leave(terminal)
     return before, after
 
 
-def _resident(pid: int) -> float:
+def resident(pid: int) -> float:
     for line in Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) / 1024

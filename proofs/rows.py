@@ -259,6 +259,14 @@ BENCHMARKS = (
         rows={
             "report-size": "`santiago report` of 500 stories and 625 attempts: size of the file",
             "report-open": "opening that file in Chromium until its first paint / an empty page, median of 15 pairs",
+            "report-loaded": "opening that file in Chromium until all of it is loaded / an empty page, median of 15 pairs",
+        },
+    ),
+    Measurement(
+        command="./dev bench serve", paths=(*_packages("app contract report web"), "tests/web/served.py", "benchmarks/bench_serve.py"),
+        rows={
+            "serve-paint": "`santiago serve`, a run of 2,000 stories: first paint / a static page of the same first screen, median of 15 pairs",
+            "serve-memory": "memory of `santiago serve` after 100,000 more events with five pages open / before",
         },
     ),
     Measurement(

@@ -14,6 +14,7 @@ from santiago.contract.plan import Plan
 from santiago.process.redact import SHORTEST, fold
 from tests.cli.santiago import santiago
 from tests.process.writing import WRITTEN
+from tests.web.served import served
 
 ROOT = str(Path(__file__).parents[2])
 SECRETS = {"ACME_API_KEY": "acme-7Qz!w0rd/x+Y9&\"pl'ün==", "DEPLOY_TOKEN": "xk93jd02mfkq81lsvbn4"}
@@ -157,6 +158,18 @@ def test_no_secret_of_the_environment_is_anywhere_in_the_out_dir(repo: Path) -> 
     planted = b"\n".join(write(secret.encode()) for secret in SECRETS.values() for write in WRITTEN.values())
     (out / "attempts/S1/3/critique.md").write_bytes(planted)
     assert call(repo, "report", str(out), "-o", str(repo.parent / "sent" / "report.html")).returncode == 0
+    pages = repo.parent / "sent" / "pages"
+    with served(repo, env=SECRETS) as site:
+        site.enter()
+        run, asked_at = out.name, asked["question"]
+        story = f"runs/{run}/stories/S1"
+        shown = [f"{story}{more}" for number in (1, 2, 3) for more in ("", f"/{number}", f"/{number}/log")]
+        for name in ("", f"runs/{run}", f"runs/{run}/questions/{asked_at}", f"runs/{run}/stories/S2", *shown):
+            page = site.get(name)
+            assert page.status == 200, name
+            pages.mkdir(exist_ok=True)
+            (pages / f"{name.replace('/', ' ')}.html").write_text(page.text)
+    assert sum(path.read_text().count("[redacted]") for path in pages.iterdir()) > 100
     assert leaks(repo.parent / "sent") == []
 
 

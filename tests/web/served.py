@@ -27,6 +27,10 @@ FORM = "application/x-www-form-urlencoded"
 def repository(folder: Path, **runs: Callable[[Path], made.Made]) -> Path:
     """Make a repository with runs of these names; the newest is the last."""
     repo = greeter.committed(folder / "shop", {"prd.md": "# PRD\n\n- [ ] it works\n", ".gitignore": ".santiago/\n"})
+    return with_runs(repo, **runs)
+
+
+def with_runs(repo: Path, **runs: Callable[[Path], made.Made]) -> Path:
     common = registry.common_git_dir(repo)
     assert common is not None
     for at, (name, make) in enumerate(runs.items()):
@@ -121,24 +125,29 @@ class Served:
         """Return what every form of this browser brings along, as a page of a run has it."""
         return self.get(f"runs/{run}").hidden("token")
 
+    def page_of(self, form: dict[str, str]) -> str:
+        """Return the address of the page that a form is on."""
+        return f"plans/{form['session']}" if "session" in form else f"runs/{form['run']}"
+
     def act(self, form: dict[str, str], typed: str = "") -> Answer:
-        """Press a button, and then the one that sends what was understood; return the page that this leads to."""
-        token = self.token(form["run"])
+        """Press a button, and then the one that sends what was understood; return the page that this leads to, or that says why not."""
+        token = self.get(self.page_of(form)).hidden("token")
         step = self.post("ask", {"token": token, **form})
-        assert step.status == 200, step.text
+        if step.status != 200:
+            return step
         sent = self.post("send", {"token": token, "step": step.hidden("step"), "typed": typed})
         return self.get(sent.headers["location"]) if sent.status == 303 else sent
 
 
 @contextmanager
-def served(repo: Path, *options: str, port: int = 0) -> Iterator[Served]:
+def served(repo: Path, *options: str, port: int = 0, env: dict[str, str] | None = None) -> Iterator[Served]:
     """Start the server; at a `port`, as somebody would who was unlucky, since there is no option for that."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("SANTIAGO_")}
     told = repo.parent / "told"
     with told.open("w") as file:
         process = subprocess.Popen(
             [sys.executable, *(["-c", UNLUCKY.format(port)] if port else ["-m", "santiago", "serve", *options])],
-            cwd=repo, env={**clean, **greeter.place(repo), "USER": "ann"},
+            cwd=repo, env={**clean, **greeter.place(repo), "USER": "ann", **(env or {})},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=file, text=True,
         )  # fmt: skip
         try:

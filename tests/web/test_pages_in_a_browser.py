@@ -8,23 +8,22 @@ from typing import Any
 
 import pytest
 
-from santiago.app.loading import load
-from tests.tui import made
+from santiago.app.loading import load, working
+from santiago.contract.phases import RunPhase
+from tests.cli import greeter, words
+from tests.cli.inside import inside
+from tests.tui.driving import waited
 from tests.web.browser import PHONE, SECONDS, WIDE, chromium, violations
-from tests.web.reports import hostile
-from tests.web.served import Served, repository, served
+from tests.web.served import Served, served
+from tests.web.world import SCREENS, whole
 
 pytestmark = pytest.mark.xdist_group("browser")
-QUESTION = "runs/asking/questions/S3-agent-1"
-STORY = "runs/failed/stories/S3"
-SCREENS = ("", "runs/failed", "runs/asking", QUESTION, STORY, f"{STORY}/3", f"{STORY}/3/log")
 LOST = "#lost:not([hidden])"
 
 
 @pytest.fixture(scope="module")
 def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    runs = {"failed": made.failed_run, "running": made.running_run, "hostile": hostile, "asking": made.asking_run}
-    return repository(tmp_path_factory.mktemp("browser"), **runs)
+    return whole(tmp_path_factory.mktemp("browser"))
 
 
 @pytest.fixture(scope="module")
@@ -140,14 +139,14 @@ def test_what_is_recorded_is_seen_at_once_and_by_keys_a_question_is_answered_in_
     person: Person, repo: Path
 ) -> None:
     page = person.page
-    page.get_by_text("Needs you (1)").wait_for()
+    page.goto(f"{person.home}runs/asking")
     page.keyboard.press("a")
     page.wait_for_url("**/questions/S3-agent-1")
-    page.locator("#text").fill("a and s are letters here")
+    page.locator("#answer-text").fill("a and s are letters here")
     page.get_by_role("button", name="adjust").click()
     page.get_by_text("tell the agent, in your own words").wait_for()
     page.get_by_role("link", name="Back, send nothing").click()
-    assert page.locator("#text").input_value() == "a and s are letters here"
+    assert page.locator("#answer-text").input_value() == "a and s are letters here"
     other = person.new_page()
     other.goto(page.url.partition("?")[0])
     other.get_by_text("The run is at rest").wait_for()
@@ -176,24 +175,73 @@ def test_without_javascript_a_question_is_answered_all_the_same(browser: Any, si
     ann.page.goto(f"{ann.home}runs/failed/stories/S4")
     ann.page.locator("#hint > summary").click()
     ann.page.locator("#hint-text").fill("retry with a delay")
-    ann.page.locator("#hint button").click()
+    ann.page.locator("#hint").get_by_role("button", name="Show").click()
     ann.page.get_by_role("button", name="Send it").click()
     assert "the next attempt of S4 will see it" in ann.page.locator(".notice.good").inner_text()
     assert len(list((repo / ".santiago/runs/failed/inbox").glob("hint-S4-*"))) == 1
     ann.context.close()
 
 
-def test_a_killed_server_is_told_within_ten_seconds_and_what_was_typed_stays(browser: Any, repo: Path) -> None:
+def test_a_ticket_is_accepted_one_is_sent_back_and_one_is_decided_on(person: Person) -> None:
+    page = person.page
+
+    def opened(name: str) -> None:
+        page.goto(f"{person.home}board")
+        page.locator(f"#queues a[href$='/{name}']").click()
+        page.wait_for_url(f"**/{name}")
+
+    opened("T1")
+    page.get_by_role("button", name="Accept").click()
+    page.locator("#typed").fill("accept")
+    page.get_by_role("button", name="Accept").click()
+    page.get_by_text("T1 is done, and in the archive").wait_for()
+    opened("AUTH.S0")
+    page.locator("#ticket-move > summary").click()
+    page.get_by_role("button", name="developer-todo").click()
+    page.get_by_role("button", name="Move").click()
+    page.get_by_text("AUTH.S0 is in developer-todo now").wait_for()
+    opened("PAY-1")
+    page.locator("#ticket-decide > summary").click()
+    page.get_by_role("button", name="stop").click()
+    page.get_by_role("button", name="Decide").click()
+    page.get_by_text("PAY-1 is closed: stop").wait_for()
+    assert person.wrong == []
+
+
+def test_a_killed_server_is_told_what_was_typed_stays_the_run_goes_on_and_a_new_start_shows_all_of_it(
+    browser: Any, tmp_path: Path
+) -> None:
+    repo, hold = words.make(tmp_path), tmp_path / "hold"
+    hold.touch()
+    (tmp_path / "agent.sh").write_text(f"while [ -e {hold} ]; do sleep 0.05; done\n{words.WRITES}")
+    settings = f'[agent]\ncommand = ["sh", "{tmp_path}/agent.sh"]\n[policy]\nsandbox = "off"\nunproven = "accept"\n'
+    (repo / "santiago.toml").write_text(f"{settings}[verification]\nstory_commands = ['{words.THERE}']\n")
+    greeter.git(repo, "commit", "-qam", "An agent")
+    assert inside("plan", "prd.md", cwd=repo, env=greeter.place(repo)).returncode == 0
+    out_dir = greeter.out_dir(repo)
     with served(repo) as site:
         ann = Person(browser, site.link)
-        ann.page.goto(f"{ann.home}runs/failed/stories/S4")
+        ann.page.goto(f"{ann.home}runs/{out_dir.name}")
+        ann.page.get_by_role("button", name="Begin").click()
+        ann.page.locator("#typed").fill("agree")
+        ann.page.get_by_role("button", name="Begin").click()
+        ann.page.locator("#row-S1 .mark", has_text="running").wait_for()
+        ann.page.goto(f"{ann.home}runs/{out_dir.name}/stories/S1")
         ann.page.locator("#change > summary").click()
         ann.page.locator("#change-text").fill("not lost")
         site.process.kill()
         ann.page.wait_for_selector(LOST, timeout=10_000)
-        ann.page.locator("#change button").click()  # nothing is sent into the void
+        ann.page.locator("#change").get_by_role("button", name="Show").click()  # nothing is sent into the void
         assert ann.page.locator("#change-text").input_value() == "not lost"
     ann.context.close()
+    hold.unlink()
+    waited(lambda: load(out_dir).state.phase is RunPhase.SUCCESS and working(out_dir) is None)
+    with served(repo) as site:
+        bob = Person(browser, site.link)
+        bob.page.goto(f"{bob.home}runs/{out_dir.name}")
+        assert "success" in bob.page.locator("#head").inner_text()
+        assert bob.page.locator(".stories .mark", has_text="done").count() == 3
+        bob.context.close()
 
 
 class Hostile(BaseHTTPRequestHandler):

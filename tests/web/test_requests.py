@@ -267,6 +267,13 @@ def test_a_real_run_asks_on_the_page_hears_the_answer_from_there_and_stops_from_
         assert "asked to stop at once" in site.act({"act": "stop", "run": name, "word": "now"}).text
         assert run.wait(60) == 130
         assert "Go on" in site.get(f"runs/{name}").text
+        skip = {"act": "skip", "run": name, "story": "S1", "text": "no longer wanted"}
+        assert "santiago skip began" in site.act(skip).text
+        while not load(log.parent).state.stories["S1"].skipped or load(log.parent).worker:
+            sleep(0.05)
+        page = site.get(f"runs/{name}/stories/S1").text
+        assert ("left out" in page, "What you can do" in page) == (True, False)
+        assert "this cannot be done now" in site.act(skip).text
 
 
 def test_a_large_plan_is_folded_and_each_chunk_has_an_address_that_unfolds_it(site: Served) -> None:
@@ -295,6 +302,18 @@ def test_a_consent_shows_everything_needs_a_typed_word_and_a_refused_start_is_to
         assert "Traceback" not in page
     for wrong in ({"attempts": "-1"}, {"attempts": "1.5"}, {"minutes": "nan"}, {"usd": "1e99"}, {"usd": "ten"}):
         assert site.post("ask", {**form, **wrong}).status == 404, wrong
+
+
+def test_work_of_one_story_is_accepted_with_a_reason_and_a_typed_word(site: Served) -> None:
+    form = {"act": "accept", "run": "failed", "story": "S3", "text": "tried it by hand"}
+    step = site.post("ask", {"token": site.token(), **form}).text
+    for shown in ("tried it by hand", "<strong>accept</strong>", "santiago accept .santiago/runs/failed S3 --why"):
+        assert shown in step, shown
+    assert "needs the word" in site.act(form).text
+    assert "say why" in site.act({**form, "text": ""}).text
+    assert "santiago accept began for failed" in site.act(form, "accept").text
+    while "It did not start" not in (page := site.get("runs/failed/stories/S3").text):
+        assert "Traceback" not in page
 
 
 def test_a_run_whose_agents_can_read_the_browsers_files_gets_its_answers_by_command(site: Served) -> None:

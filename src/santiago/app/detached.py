@@ -63,10 +63,11 @@ class Detached:
 
 def resume(
     out_dir: Path, *, chunks: str = "", gate: str = "", attempts: int = 0, minutes: float = 0, usd: float = 0,
-    consents: Sequence[str] = (),
+    consents: Sequence[str] = (), actor: str = "",
 ) -> Detached:  # fmt: skip
     """Go on with a run, or begin it. It is refused if it needs a consent that is not among `consents`."""
     words = ["resume", str(out_dir), "--attended", *consents]
+    words += ["--actor", actor] if actor else []
     words += ["--chunks", chunks] if chunks else []
     words += ["--gate", gate] if gate else []
     words += ["--add-attempts", str(attempts)] if attempts else []

@@ -61,7 +61,7 @@ def act(planning: Planning, said: Said) -> int:
         starts = said.finalize and planning.asked.artifact == "plan" and not said.no_start
         session_word.say_on_plan(
             planning, wish, said.adjust or said.edit or "", me, revision=said.revision, moved=said.moved_base,
-            consent=partial(_ask_commands, planning, said) if starts else lambda: None,
+            consent=partial(_ask_commands, planning, said) if starts else lambda: None, via="terminal",
         )  # fmt: skip
     if wish == "cancel" and planning.worker and planning.state.turn is not None:
         say(f"{planning.session_id}: {planning.worker} was asked to end the turn", err=True)
@@ -139,7 +139,7 @@ def answer_in(
         session_word.refuse_answered(planning, question)
     assert asked is not None
     if asked.kind == "plan":
-        session_word.say_on_plan(planning, given, text, me, revision=revision)
+        session_word.say_on_plan(planning, given, text, me, revision=revision, via="terminal")
     else:
         session_word.answer(planning, asked, given, text, me, "terminal")
     before = _ended(planning)

@@ -248,8 +248,8 @@ def uncovered(plan: Plan) -> list[Requirement]:
 # What is approved with it
 
 
-def finalize_page(following: FollowingSession, moved: str) -> list[Line]:
-    """Return what a person approves: stories, chunks, every command, the budget, and warnings."""
+def finalize_page(following: FollowingSession, moved: str, word: str) -> list[Line]:
+    """Return what a person approves by a word: stories, chunks, every command, the budget, and warnings."""
     review, run_input = following.review, following.planning.run_input
     plan = review.plan
     assert plan is not None
@@ -268,18 +268,18 @@ def finalize_page(following: FollowingSession, moved: str) -> list[Line]:
     warnings = sum(one.level != "note" for one in plan.findings)
     lines += [Line(f"{count(warnings, 'warning')}, on the page of findings", "warn")] if warnings else []
     lines += [Line(f"agent    {flat(review.agent)} does the work"), Line(f"budget   {_budget(run_input)}"), Line("")]
-    return [*lines, *_approved(plan, run_input)]
+    return [*lines, *approved(plan, run_input, word)]
 
 
-def _approved(plan: Plan, run_input: RunInput) -> Iterator[Line]:
-    """Yield every command that would run on this machine, each once, with the number of stories that it checks."""
+def approved(plan: Plan, run_input: RunInput, word: str) -> Iterator[Line]:
+    """Yield every command that would run on this machine after a word, each once, with the number of stories that it checks."""
     judged: dict[str, int] = {}
     for story in plan.stories:
         for command in commands_of(story, run_input):
             judged[command] = judged.get(command, 0) + 1
     final = run_commands_of(plan, run_input)
     total = len({*judged, *final})
-    them = count(total, "command runs as a check; y approves it", "commands run as checks; y approves them")
+    them = count(total, f"command runs as a check; {word} approves it", f"commands run as checks; {word} approves them")
     yield Line(them if total else "no command judges the work", "head")
     for command, number in judged.items():
         yield Line(f"  $ {flat(command)}" + (f"   ({number} stories)" if number > 1 else ""))

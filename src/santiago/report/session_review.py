@@ -26,11 +26,17 @@ if TYPE_CHECKING:
     from santiago.contract.session import TurnState
     from santiago.contract.views import Screen
     from santiago.planner.rebase import Diff
+    from santiago.report.page import Tone
 
 OTHERS = 5
 MOST = 40
 """How many sessions are offered. Older ones can be named on the command line."""
 Mark = Literal["", "new", "changed"]
+TONES: dict[str, Tone] = {
+    "review": "good", "drafting": "busy", "interrupted": "warn", "cancelled review": "warn",
+    "cancelled, no plan yet": "warn", "no plan yet": "bad",
+}  # fmt: skip
+"""The state of a session in words → its tone."""
 
 
 @record

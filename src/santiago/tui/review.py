@@ -15,6 +15,7 @@ from santiago.app.planning.planning_sessions import load_session
 from santiago.report.following_session import FollowingSession, controls_of
 from santiago.report.page import Line
 from santiago.report.session_pages import PAGES, finalize_page, page, uncovered
+from santiago.report.session_review import TONES
 from santiago.tui.base_screen import Head, PlanScreen, ShowRun
 from santiago.tui.buttons import Button
 from santiago.tui.keys import CONTROLS, REVIEW, bindings
@@ -47,10 +48,6 @@ _TITLES = {
     "adjust": ("Continue planning", "another turn of all agents of the session"),
     "edit": ("Quick edit", "a turn of one agent"),
 }
-_TONES = {
-    "review": "good", "drafting": "busy", "interrupted": "warn", "cancelled review": "warn",
-    "cancelled, no plan yet": "warn", "no plan yet": "bad",
-}  # fmt: skip
 
 
 class ReviewScreen(PlanScreen[PlanRows]):
@@ -204,7 +201,7 @@ class ReviewScreen(PlanScreen[PlanRows]):
         if self.following.earlier:
             return f"rev {review.revision} of {latest}, read-only", "warn"
         state = "answered" if self.following.waiting and not review.worker and self.started is None else review.state
-        return f"{rev}  {state}".strip(), _TONES.get(state, "")
+        return f"{rev}  {state}".strip(), TONES.get(state, "")
 
     def asked(self) -> list[Question]:
         return self.following.asked
@@ -334,7 +331,7 @@ class ReviewScreen(PlanScreen[PlanRows]):
     def _leave_word(self, wish: str, text: str = "", *, moved: bool = False) -> bool:
         """Leave an answer on the shown revision."""
         planning, looked_at = load_session(self.following.folder), self.following.review.revision
-        session_word.say_on_plan(planning, wish, text, actor(), revision=looked_at, moved=moved)
+        session_word.say_on_plan(planning, wish, text, actor(), revision=looked_at, moved=moved, via="screen")
         return True
 
     # Finalizing
@@ -361,7 +358,7 @@ class ReviewScreen(PlanScreen[PlanRows]):
                 self._executes = key == "y" and review.artifact == "plan"
                 self.carry_out()
 
-        self.decide(f"Finalize revision {review.revision}?", finalize_page(self.following, moved), keys, chosen)
+        self.decide(f"Finalize revision {review.revision}?", finalize_page(self.following, moved, "y"), keys, chosen)
 
     def begin_run(self) -> None:
         """Begin the run of a finalized plan, if that was chosen, and go to it."""

@@ -18,15 +18,16 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Mount, Route
 
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.report.acting.acts import Acts
+from santiago.report.acting.board_acts import has_board
+from santiago.report.acting.step import page_of
+from santiago.report.followed import Runs
 from santiago.util.own_run import refuse_own_word
 from santiago.web.access import Access
-from santiago.web.acts import Acts
-from santiago.web.board_acts import has_board
-from santiago.web.followed import Runs
 from santiago.web.guard import Address, Guard
 from santiago.web.live import Live
 from santiago.web.rendering import render
-from santiago.web.screens import Screens, blocks
+from santiago.web.screens import Screens, blocks, crumbs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -40,7 +41,7 @@ FILES = {
     "idiomorph/idiomorph.min.js": "text/javascript", "idiomorph/LICENSE": "text/plain",
 }  # fmt: skip
 STATUS = {Kind.USAGE: 404, Kind.INPUT: 409, Kind.BLOCKED: 403}
-SHOWN_IN_URL = ("filter", "find", "open")
+SHOWN_IN_URL = ("filter", "find", "open", "revision")
 """What of an address's query says which page it is."""
 
 
@@ -53,6 +54,7 @@ class Pages:
         """Stand in parts that all browsers share, where each has its own token, or its own unsent text."""
         self.shared: dict[str, Any] = {
             "base": address.path, "place": place, "who": who, "read_only": read_only, "token": self.mark, "draft": self.draft,
+            "at": "", "query": "", "closed": "",
         }  # fmt: skip
         self.runs = Runs()
         self.acts = Acts(self.runs, who)
@@ -93,26 +95,33 @@ class Pages:
         topic.refresh(at_once=True)
         cursor, parts = topic.page()
         step = session.steps.get(query.get("draft", ""))
+        live = f"{self.address.path}/live?of={quote(place, safe='')}"
         values = {
-            "title": screen.title, "crumbs": screen.crumbs, "shows": screen.command, "cursor": cursor,
-            "live": f"{self.address.path}/live?of={quote(place, safe='')}",
-        }  # fmt: skip
-        return self._html(session, "page.html", values, parts, (step.act, step.text) if step else ("", ""))
+            "title": screen.title,
+            "crumbs": crumbs(path),
+            "shows": screen.command,
+            "cursor": cursor,
+            "live": live,
+        }
+        return self._html(
+            session, "page.html", values, parts, (step.form["act"], step.form.get("text", "")) if step else ("", "")
+        )
 
     def _html(
         self, session: Session, template: str, values: Mapping[str, Any], parts: str = "", draft: tuple[str, str] = ("", "")
     ) -> Response:  # fmt: skip
         told, failed = session.told_once()
         usual = {
-            "has_board": has_board(),
             "title": "",
-            "crumbs": (("", "All runs"),),
+            "crumbs": [("", "All runs")],
             "live": "",
             "cursor": "",
             "shows": "",
             "parts": PARTS,
+            "told": told,
+            "failed": failed,
         }
-        page = render(template, {**self.shared, **usual, "told": told, "failed": failed, **values})
+        page = render(template, {**self.shared, "has_board": has_board(), **usual, **values})
         return HTMLResponse(self.fill(page.replace(PARTS, parts), session, draft))
 
     def _message(self, session: Session, error: SantiagoError, back: str, text: str = "") -> Response:
@@ -144,16 +153,15 @@ class Pages:
         try:
             step = await asyncio.to_thread(self.acts.understand, form)
         except SantiagoError as error:
-            back = f"runs/{form.get('run', '')}" if form.get("run") else ""
-            back += f"/questions/{form['question']}" if form.get("question") and back else ""
-            return self._message(session, error, back, form.get("text", ""))
-        crumbs = (("", "All runs"), (step.back, step.back.rpartition("/")[2]))
+            return self._message(session, error, page_of(form), form.get("text", ""))
+        back = page_of(form)
         values = {
             "title": step.title,
-            "crumbs": crumbs,
+            "crumbs": crumbs(f"{back}/-"),
             "step": step,
             "name": session.hold(step),
             "blocks": blocks(step.lines),
+            "back": back,
         }
         return self._html(session, "step.html", values)
 
@@ -163,7 +171,7 @@ class Pages:
         back = text = ""
         try:
             step = session.take(form.get("step", ""), form.get("typed", ""))
-            back, text = step.back, step.text
+            back, text = page_of(step.form), step.form.get("text", "")
             session.say(await asyncio.to_thread(step.do))
         except SantiagoError as error:
             return self._message(session, error, back, text)

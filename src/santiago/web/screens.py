@@ -2,42 +2,42 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from santiago.app.finding import target
-from santiago.app.planning.planning_sessions import open_here
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.record import record
-from santiago.executor.budget import Budget
-from santiago.executor.tally import summary
-from santiago.report import spending
+from santiago.process.redact import Redactor, to_hide
+from santiago.report import overview, spending
+from santiago.report.acting import board_acts, plan_acts
 from santiago.report.asking import answers_left, asked
 from santiago.report.board_pages import age, awaited, for_people, standing, tone_of
 from santiago.report.board_pages import headline as board_headline
 from santiago.report.board_pages import word as board_word
 from santiago.report.chunks import CURRENT, FAILED, rows_of
 from santiago.report.evidence import AttemptEvidence, tidied
+from santiago.report.followed import SHOWN, Plans
 from santiago.report.forecast_page import rest_of
 from santiago.report.handout import attempt_data, graph_of
 from santiago.report.live_changes import changed_so_far
-from santiago.report.marks import RUNS, UNPROVEN
+from santiago.report.marks import RUNS, UNPROVEN, Mark
 from santiago.report.matrix import rows_of_story
-from santiago.report.measures import ago, clock, limit
+from santiago.report.measures import ago
+from santiago.report.outward import redacted
 from santiago.report.page import Line
-from santiago.report.question import REST, card, cards_of
+from santiago.report.question import card
 from santiago.report.run_page import headline, pauses_now, subline
-from santiago.report.run_status import needs_of, standing_of, word_of
-from santiago.report.session_review import review_of
+from santiago.report.session_pages import approved, uncovered
+from santiago.report.session_pages import page as plan_page
+from santiago.report.session_review import TONES
 from santiago.report.story import page as story_page
 from santiago.report.story_status import row_of
 from santiago.report.timeline import timeline
 from santiago.util.clock import SystemClock, moment
-from santiago.util.text import flat, harmless
-from santiago.web import board_acts
-from santiago.web.followed import SHOWN
+from santiago.util.text import count, flat, harmless
 from santiago.web.rendering import environment
 
 if TYPE_CHECKING:
@@ -47,9 +47,12 @@ if TYPE_CHECKING:
     from santiago.app.loading import AttemptStory, Run
     from santiago.contract.plan import Story
     from santiago.contract.state import Question
-    from santiago.report.chunks import ChunkRow
-    from santiago.web.acts import Acts
-    from santiago.web.followed import Followed, Runs
+    from santiago.report.acting.acts import Acts
+    from santiago.report.followed import Followed, Runs
+    from santiago.report.following_session import FollowingSession
+
+    Parts = dict[str, str]
+    """What a page shows: id → HTML, in order."""
 
 LOG_BLOCK = 200
 """Lines of an agent's log in one part of its page. Only the last part of a log grows."""
@@ -60,6 +63,9 @@ OPEN_STORIES = 60
 """A plan with at most so many stories is shown unfolded."""
 _FIRST = (FAILED, CURRENT, UNPROVEN)
 """Chunks in these states are unfolded."""
+_CHANGED = {"new": Mark("+", "new", "good"), "changed": Mark("~", "changed", "warn"), "": None}
+_LISTS = ("runs", "plans", "stories", "questions")
+"""Parts of addresses that are no pages themselves."""
 
 
 @record
@@ -67,177 +73,160 @@ class Screen:
     """What a page shows."""
 
     title: str
-    crumbs: tuple[tuple[str, str], ...]
-    """The pages above it: address and name."""
     make: Callable[[], Mapping[str, str]]
     """Makes its parts: id → HTML, in order."""
     command: str
     """The command that shows the same."""
 
 
+def crumbs(path: str) -> list[tuple[str, str]]:
+    """Return the pages above an address, each with its name."""
+    parts = path.strip("/").split("/")
+    above = [(at, parts[at - 1]) for at in range(1, len(parts)) if parts[at - 1] not in _LISTS]
+    named = [("/".join(parts[:at]), {1: "Board", 5: f"attempt {name}"}.get(at, name)) for at, name in above]
+    return [("", "All runs"), *named] if path else []
+
+
 class Screens:
     """Finds the screen of an address."""
 
     def __init__(self, runs: Runs, acts: Acts, shared: Mapping[str, Any]) -> None:
-        self.runs, self.acts = runs, acts
+        self.runs, self.plans, self.acts = runs, Plans(), acts
         self.shared = shared
         """What all templates are given."""
         self._forecasts: dict[str, tuple[int, str]] = {}
         """Run → how many attempts had ended, and what was expected then."""
         self._simulating = ThreadPoolExecutor(1)
+        self._redactor = Redactor(to_hide(os.environ))
 
     def find(self, path: str, query: Mapping[str, str]) -> Screen:
         """Return the screen of an address; raise if there is none."""
         match path.strip("/").split("/"):
             case [""]:
-                return Screen(title="", crumbs=(), make=self._home, command="santiago runs")
-            case ["runs", run]:
-                return self._run(self.runs.find(run), query.get("filter", ""), query.get("open", ""))
-            case ["runs", run, "questions", question]:
-                return self._question(self.runs.find(run), question)
-            case ["runs", run, "stories", story]:
-                return self._story(self.runs.find(run), story)
-            case ["runs", run, "stories", story, number] if number.isdecimal():
-                return self._attempt(self.runs.find(run), story, int(number[:9]))
-            case ["runs", run, "stories", story, number, "log"] if number.isdecimal():
-                return self._log(self.runs.find(run), story, int(number[:9]), query.get("find", ""))
+                return Screen(title="", make=self._home, command="santiago runs")
             case ["board"]:
-                return Screen(
-                    title="Board", crumbs=(("", "All runs"),), make=self._board, command="santiago board --plain"
-                )
+                return Screen(title="Board", make=self._board, command="santiago board --plain")
             case ["board", ticket]:
                 return self._ticket(ticket)
-        raise SantiagoError(Kind.USAGE, "there is no such page")
+            case ["plans", name, *rest]:
+                return self._plan(name, rest, query)
+            case ["runs", name, *rest]:
+                return self._of_run(self.runs.find(name), rest, query)
+        raise _nowhere()
 
-    def _parts(self, template: str, **values: Any) -> Any:
-        """Return the macros of a template, each of which makes one kind of part."""
-        return environment().get_template(template).make_module({**self.shared, **values})
+    def _of_run(self, followed: Followed, rest: list[str], query: Mapping[str, str]) -> Screen:
+        run, at = followed.run, target(followed.run.out_dir)
+
+        def screen(title: str, make: Callable[[], Parts], command: str) -> Screen:
+            def held() -> Parts:
+                with followed.lock:
+                    followed.look()
+                    return make()
+
+            return Screen(title=title, make=held, command=command)
+
+        match rest:
+            case []:
+                words, opened = flat(query.get("filter", ""))[:100], query.get("open", "")
+                return screen(
+                    flat(run.plan.title), lambda: self._run(followed, words, opened), f"santiago status{at} --stories"
+                )
+            case ["questions", name] if name in run.state.questions:
+                question = run.state.questions[name]
+                return screen(name, lambda: self._question(run, question), f"santiago answer{at}")
+            case ["stories", name, *more]:
+                story = _planned(run, name)
+                show = f"santiago show{at} {story.id}"
+                if not more:
+                    return screen(f"{story.id} {flat(story.title)}", lambda: self._story(followed, story), show)
+                tried, title = _tried(run, story, more[0]), f"{story.id}, attempt {more[0]}"
+                show += f" --attempt {tried.number}"
+                if more[1:] == ["log"]:
+                    return screen(
+                        f"log of {title}", lambda: self._log(run, story, tried, query.get("find", "")), f"{show} --log"
+                    )
+                if not more[1:]:
+                    return screen(title, lambda: self._attempt(followed, story, tried), f"{show} --patch")
+        raise _nowhere()
+
+    def _ui(self, at: str = "", **values: Any) -> Any:
+        """Return the macros that make parts, for the page at an address."""
+        return environment().get_template("pieces.html").make_module({**self.shared, "at": at, **values})
 
     # The first page
 
-    def _home(self) -> dict[str, str]:
-        make, now = self._parts("home.html"), SystemClock().utc()
-        rows, needs = [], [*self._sessions(), *self._tickets()]
+    def _home(self) -> Parts:
+        ui, now = self._ui(), SystemClock().utc()
+        needs, rows = overview.plans(now, self.plans)
+        needs += self._tickets()
         newest: set[str] = set()
         for known in self.runs.known()[:SHOWN]:
             try:
                 followed = self.runs.of(known.out_dir)
                 with followed.lock:
                     run = followed.run
-                    needs += self._needs(run, now, is_newest=run.plan.source.path not in newest)
-                    rows.append(_row(run, now))
+                    needs += overview.needs(run, now, is_newest=run.plan.source.path not in newest)
+                    rows.append(overview.run_row(run, now))
                     newest.add(run.plan.source.path)
             except SantiagoError as error:
-                rows.append(
-                    {
-                        "run_id": known.run_id,
-                        "word": "damaged",
-                        "tone": "bad",
-                        "told": error.message,
-                        "group": "finished",
-                    }
-                )
-        by = {group: [row for row in rows if row["group"] == group] for group in ("running", "finished", "planned")}
-        return {
-            "needs": make.needs(needs),
-            **{group: make.table(group, found) for group, found in by.items() if found or group == "running"},
-            "news": make.news(len(needs), len(by["running"])),
+                rows.append(overview.damaged(known.run_id, error.message, f"santiago audit {known.run_id}"))
+        groups = {
+            "running": "Running",
+            "plans": "Being planned",
+            "finished": "Finished and stopped",
+            "planned": "Planned, never started",
         }
-
-    def _needs(self, run: Run, now: str, *, is_newest: bool) -> Iterator[dict[str, Any]]:
-        """Yield what of a run needs a person: its questions; of the newest run of a document also what else is in its way."""
-        open_ones = asked(run.state, run.out_dir)[0]
-        for one in open_ones:
-            if one.kind != "unproven":
-                yield {
-                    "text": flat(one.text), "about": " ".join(filter(None, (one.id, run.run_id))), "age": _age(one.asked_at, now),
-                    "to": f"runs/{run.run_id}/questions/{quote(one.id)}", "command": "",
-                }  # fmt: skip
-        told = {f"{one.id}: {flat(one.text)}" for one in open_ones}
-        for text in needs_of(run) if is_newest else ():
-            said, _, command = text.partition("   (")
-            if said not in told:
-                yield {
-                    "text": said.replace("`", ""), "about": run.run_id, "age": _age(run.history.last, now), "to": f"runs/{run.run_id}",
-                    "command": command.removesuffix(")"),
-                }  # fmt: skip
-
-    def _sessions(self) -> Iterator[dict[str, Any]]:
-        for planning in open_here():
-            for one in cards_of(review_of(planning, compared=False)):
-                yield {
-                    "text": flat(one.text), "about": f"plan {planning.session_id}", "age": "", "to": "",
-                    "command": f"santiago review {planning.session_id}",
-                }  # fmt: skip
+        by = {group: [row for row in rows if row["group"] == group] for group in groups}
+        shown = {
+            group: ui.rows(group, groups[group], found) for group, found in by.items() if found or group == "running"
+        }
+        news = f"{count(len(needs), 'thing')} for you; {count(len(by['running']), 'run')} under way."
+        return {"needs": ui.needs(needs), **shown, "news": ui.note("news", news)}
 
     def _tickets(self) -> Iterator[dict[str, Any]]:
-        if not board_acts.has_board():
-            return
-        data = board_acts.board()
-        for name in awaited(data):
+        data = board_acts.board() if board_acts.has_board() else {}
+        for name in awaited(data) if data else ():
             ticket = board_acts.ticket_of(data, name)
-            yield {
-                "text": for_people(ticket["note"]) or flat(ticket["title"]), "about": f"ticket {name}",
-                "age": f"{age(ticket['age_minutes'])} ago", "to": f"board/{quote(name)}", "command": "",
-            }  # fmt: skip
+            text = for_people(ticket["note"]) or flat(ticket["title"])
+            yield overview.need(text, f"ticket {name}", f"{age(ticket['age_minutes'])} ago", f"board/{name}")
 
     # A run
 
-    def _run(self, followed: Followed, words: str, opened: str) -> Screen:
-        run = followed.run
-
-        def make() -> dict[str, str]:
-            with followed.lock:
-                return self._run_parts(followed, flat(words)[:100], opened)
-
-        return Screen(
-            title=flat(run.plan.title),
-            crumbs=(("", "All runs"),),
-            make=make,
-            command=f"santiago status{target(run.out_dir)} --stories",
-        )
-
-    def _run_parts(self, followed: Followed, words: str, opened: str) -> dict[str, str]:
-        run, now = followed.look(), SystemClock().utc()
-        closed = self.acts.closed(run)
-        make = self._parts("run.html", run=run, closed=closed, at=f"runs/{run.run_id}", target=target(run.out_dir))
+    def _run(self, followed: Followed, words: str, opened: str) -> Parts:
+        run, now = followed.run, SystemClock().utc()
+        ui = self._ui(f"runs/{run.run_id}", closed=self.acts.closed(run))
         word, *first = headline(run, now)
-        unproven = [one.id for one in run.state.stories.values() if one.is_unproven]
-        parts = {
-            "head": make.head(
-                word, RUNS.get(word, ""), first, [*subline(run, pauses=pauses_now(run)), *self._forecast(run)]
-            ),
-            "needs": make.needs(list(self._needs(run, now, is_newest=True))),
-            "acts": make.acts(word, pauses_now(run), unproven, self.acts.refused(run)),
-            "filter": make.search(words),
-        }
-        rows = {row.label: row for row in rows_of(run, now)}
-        stories = {
-            label: list(found) for label, found in groupby(self._stories(followed, words), lambda one: one["chunk"])
-        }
-        whole = len(run.stories) <= OPEN_STORIES or bool(words)
-        for label, row in rows.items():
-            if stories.get(label) or not words:
-                is_open = whole or row.mark in _FIRST or str(row.number) == opened
-                parts[f"chunk-{row.number}"] = make.chunk(row, stories.get(label, []), is_open)
-        if words and not stories:
-            parts["nothing"] = make.nothing(words)
-        parts |= {} if words else self._pictures(run, make, [one for found in stories.values() for one in found], rows)
-        return {**parts, "news": make.news(word, first[0], len(asked(run.state, run.out_dir)[0]))}
-
-    def _pictures(
-        self, run: Run, make: Any, stories: list[dict[str, Any]], rows: Mapping[str, ChunkRow]
-    ) -> dict[str, str]:
-        """Return what shows the whole run at a glance: the graph of its plan, when attempts were under way, what they used."""
+        second = [run.run_id, *subline(run, pauses=pauses_now(run)), *self._forecast(run)]
+        parts = {"head": ui.head(word, RUNS.get(word, ""), first, second)}
+        if needs := list(overview.needs(run, now, is_newest=True)):
+            parts["needs"] = ui.needs(needs)
+        forms, refused = self.acts.of_run(run, word), self.acts.refused(run.out_dir, run.state.seq)
+        if forms or refused:
+            parts["acts"] = ui.forms("What you can do", forms, refused)
+        parts["filter"] = ui.search("Stories with", "filter", words, "")
+        rows, stories = rows_of(run, now), list(self._stories(followed, words))
         chunks = [
-            {"label": row.label, "number": row.number, "done": row.done, "of": row.stories, "mark": row.mark}
-            for row in rows.values()
+            {
+                "number": row.number,
+                "label": row.label,
+                "mark": row.mark,
+                "told": " · ".join(filter(None, (f"{row.done} of {row.stories} done", row.note))),
+            }
+            for row in rows
         ]
-        found = {"graph": make.graph(graph_of(stories, chunks))}
-        if run.state.attempts:
-            found["timeline"] = make.timeline(timeline(run)[-MOST_ROWS:])
-            found["spending"] = make.spending(spending.by_story(run))
-        return found
+        unfolded = {row.label for row in rows if row.mark in _FIRST}
+        parts |= _chunks(ui, chunks, stories, unfolded, opened, everything=bool(words))
+        if not words:
+            boxes = [
+                {"label": row.label, "number": row.number, "done": row.done, "of": row.stories, "mark": row.mark}
+                for row in rows
+            ]
+            parts["graph"] = ui.graph(graph_of(stories, boxes))
+            if run.state.attempts:
+                parts["timeline"] = ui.timeline(timeline(run)[-MOST_ROWS:])
+                parts["spending"] = ui.spending(spending.by_story(run))
+        questions = len(asked(run.state, run.out_dir)[0])
+        return {**parts, "news": ui.note("news", f"{word}; {first[0]}; {count(questions, 'question')} for you")}
 
     def _stories(self, followed: Followed, words: str) -> Iterator[dict[str, Any]]:
         run, sought = followed.run, words.lower().split()
@@ -246,14 +235,13 @@ class Screens:
             story = run.state.stories[planned.id]
             row = row_of(run.state, story, run.run_input.limits, at_rest=run.worker is None, ahead=run.ahead)
             text = f"{planned.id} {planned.title} {row.mark.word}".lower()
-            if not all(word in text for word in sought):
-                continue
-            live = doing.words(story.id, story.attempts, 90) if doing and story.id in run.state.running else ""
-            yield {
-                "id": planned.id, "title": flat(planned.title), "chunk": planned.chunk, "mark": row.mark, "tries": row.tries,
-                "now": live or row.now.removeprefix(row.mark.word).strip(), "parent": story.parent, "after": planned.depends_on,
-                "spent": ", ".join(spending.of_story(story)),
-            }  # fmt: skip
+            if all(word in text for word in sought):
+                live = doing.words(story.id, story.attempts, 90) if doing and story.id in run.state.running else ""
+                now = live or row.now.removeprefix(row.mark.word).strip()
+                yield {
+                    "id": planned.id, "title": flat(planned.title), "chunk": planned.chunk, "mark": row.mark, "parent": story.parent,
+                    "after": planned.depends_on, "told": " · ".join(filter(None, (row.tries, now, ", ".join(spending.of_story(story))))),
+                }  # fmt: skip
 
     def _forecast(self, run: Run) -> list[str]:
         """Return what is left of a run, simulated anew in the background when an attempt has ended."""
@@ -267,156 +255,220 @@ class Screens:
     def _foresee(self, run_id: str, out_dir: Path, ended: int) -> None:
         self._forecasts[run_id] = ended, rest_of(out_dir)
 
-    # A question
-
-    def _question(self, followed: Followed, name: str) -> Screen:
-        run = followed.run
-        question = run.state.questions.get(name)
-        if question is None:
-            raise SantiagoError(Kind.USAGE, f"{run.run_id} has no question {name[:80]}")
-
-        def make() -> dict[str, str]:
-            with followed.lock:
-                return self._question_parts(followed.look(), question)
-
-        crumbs = (("", "All runs"), (f"runs/{run.run_id}", run.run_id))
-        return Screen(title=name, crumbs=crumbs, make=make, command=f"santiago answer{target(run.out_dir)}")
-
-    def _question_parts(self, run: Run, question: Question) -> dict[str, str]:
-        one, now = card(run.plan, run.state, question, run.out_dir), SystemClock().utc()
-        waits = question.id in answers_left(run.out_dir)
-        answered = ""
+    def _question(self, run: Run, question: Question) -> Parts:
+        one, now, answered = card(run.plan, run.state, question, run.out_dir), SystemClock().utc(), ""
         if question.answer is not None:
             answered = (
                 f"It was answered: {flat(question.answer)}, by {flat(question.actor)}, {moment(question.answered_at)}."
             )
-        elif waits:
+        elif question.id in answers_left(run.out_dir):
             answered = "An answer was left; the run has not read it yet."
-        words = [
-            *one.words,
-            *([(REST, f"{one.words[0][0]}, and the rest of chunk {flat(one.chunk)} too")] if one.chunk else []),
-        ]
-        make = self._parts("question.html", run=run, one=one, closed=self.acts.closed(run), at=f"runs/{run.run_id}")
-        return {
-            "question": make.question(harmless(one.text), _age(question.asked_at, now)),
-            "state": make.state(answered, bool(run.worker)),
-            "form": make.form(words, bool(answered)),
-            "seen": make.seen(blocks(Line(harmless(line), verbatim=True) for line in one.lines)),
+        ui = self._ui(f"runs/{run.run_id}", closed=self.acts.closed(run))
+        parts = {
+            "question": ui.question(
+                one, ago(question.asked_at, now) if question.asked_at else "", answered, bool(run.worker)
+            ),
+            "acts": ui.forms("Your answer", [self.acts.of_question(run, one, answered=bool(answered))]),
         }
+        seen = blocks(Line(harmless(line), verbatim=True) for line in one.lines)
+        return {**parts, "seen": ui.told("seen", "What it is about", seen)} if seen else parts
 
     # A story
 
-    def _story(self, followed: Followed, name: str) -> Screen:
-        run = followed.run
-        planned = _planned(run, name)
-
-        def make() -> dict[str, str]:
-            with followed.lock:
-                return self._story_parts(followed, followed.look(), planned)
-
-        return Screen(
-            title=f"{planned.id} {flat(planned.title)}", crumbs=_above(run), make=make,
-            command=f"santiago show{target(run.out_dir)} {planned.id}",
-        )  # fmt: skip
-
-    def _story_parts(self, followed: Followed, run: Run, planned: Story) -> dict[str, str]:
-        story, tried = run.state.stories[planned.id], run.history.of(planned.id)
-        make = self._of_story(run, planned)
-        questions = [one for one in asked(run.state, run.out_dir)[0] if one.story == planned.id]
-        doing = followed.activity()
+    def _story(self, followed: Followed, planned: Story) -> Parts:
+        run, tried, doing = followed.run, followed.run.history.of(planned.id), followed.activity()
+        at = f"runs/{run.run_id}/stories/{planned.id}"
+        ui = self._ui(at, closed=self.acts.closed(run))
+        asks = [one for one in asked(run.state, run.out_dir)[0] if one.story == planned.id]
+        links = [(f"runs/{run.run_id}/questions/{one.id}", f"{one.id} asks you: {flat(one.text)}") for one in asks]
         # Its first line is the title of the page, and its table the attempts, which follow in full.
         told = [line for line in story_page(run, planned, "story", doing, 0)[1:] if not line.verbatim]
-        parts = {"standing": make.standing(blocks(told), questions)}
+        parts = {"standing": ui.told("standing", "How it stands", blocks(told), links)}
         if tried and tried[-1].status == "running":
-            parts["agent"] = make.agent(blocks(story_page(run, planned, "agent", doing, 0)), tried[-1].number)
-        parts["evidence"] = make.evidence(list(rows_of_story(run, planned, _criteria(run))))
+            parts["agent"] = ui.told(
+                "agent", "What its agent does", *_live(at, tried[-1], story_page(run, planned, "agent", doing, 0))
+            )
+        parts["evidence"] = ui.evidence(list(rows_of_story(run, planned, _criteria(run))))
         for one in reversed(tried):
             if one.status != "running":
-                parts[f"attempt-{one.number}"] = make.attempt(attempt_data(run, planned, one), is_open=one is tried[-1])
-        return {**parts, "acts": make.acts(open=not (story.skipped or story.satisfied))}
+                parts[f"attempt-{one.number}"] = ui.attempt(
+                    self._ended(run, planned, one), f"{at}/{one.number}", is_open=one is tried[-1]
+                )
+        forms, refused = self.acts.of_story(run, planned.id), self.acts.refused(run.out_dir, run.state.seq)
+        return {**parts, "acts": ui.forms("What you can do", forms, refused)} if forms or refused else parts
 
-    def _of_story(self, run: Run, planned: Story) -> Any:
-        at = f"runs/{run.run_id}/stories/{planned.id}"
-        return self._parts("story.html", run=run, story=planned, closed=self.acts.closed(run), at=at)
+    def _attempt(self, followed: Followed, planned: Story, one: AttemptStory) -> Parts:
+        """Return one attempt; of a running one also what it has changed so far."""
+        run, at = followed.run, f"runs/{followed.run.run_id}/stories/{planned.id}"
+        ui = self._ui(at)
+        if one.status != "running":
+            return {"attempt": ui.attempt(self._ended(run, planned, one), f"{at}/{one.number}", is_open=True)}
+        lines = story_page(run, planned, "agent", followed.activity(), 0)
+        live = changed_so_far(run, planned.id, one.number) if run.worker else None
+        lines += story_page(run, planned, "changes", followed.activity(), 0, live)
+        return {"agent": ui.told("agent", "What its agent does", *_live(at, one, lines))}
 
-    def _attempt(self, followed: Followed, name: str, number: int) -> Screen:
-        """Return the page of one attempt, with what a running one has changed so far."""
-        run, planned = followed.run, _planned(followed.run, name)
-        one = _tried(run, planned, number)
+    def _ended(self, run: Run, planned: Story, one: AttemptStory) -> dict[str, Any]:
+        found: dict[str, Any] = redacted(attempt_data(run, planned, one), self._redactor)
+        return found
 
-        def make() -> dict[str, str]:
-            with followed.lock:
-                run, make = followed.look(), self._of_story(followed.run, planned)
-                if one.status != "running":
-                    return {"attempt": make.attempt(attempt_data(run, planned, one), is_open=True)}
-                lines = story_page(run, planned, "agent", followed.activity(), 0)
-            live = changed_so_far(run, planned.id, number) if run.worker else None
-            lines += story_page(run, planned, "changes", followed.activity(), 0, live)
-            return {"attempt": make.agent(blocks(lines), number)}
+    def _log(self, run: Run, planned: Story, one: AttemptStory, words: str) -> Parts:
+        """Return what an agent printed: each line has an address, and only the last block of lines grows."""
+        evidence = AttemptEvidence(run.out_dir, planned.id, one.number)
+        lines = evidence.log().splitlines()
+        numbered = enumerate(lines, start=max(1, evidence.log_lines() - len(lines) + 1))
+        tidy = ((number, tidied(line).expandtabs(4)) for number, line in numbered)
+        found = [(number, line) for number, line in tidy if words.lower() in line.lower()]
+        ui = self._ui(f"runs/{run.run_id}/stories/{planned.id}/{one.number}/log")
+        note = f"{count(len(found), 'line')} of {len(lines)}" if words else count(len(lines), "line")
+        parts = {"find": ui.search("Lines with", "find", words, note, follow=True)}
+        for block, of in groupby(found, lambda line: line[0] // LOG_BLOCK):
+            parts[f"log-{block}"] = ui.log(f"log-{block}", list(of))
+        return parts
 
-        return Screen(
-            title=f"{planned.id}, attempt {number}", crumbs=_above(run, planned), make=make,
-            command=f"santiago show{target(run.out_dir)} {planned.id} --attempt {number} --patch",
-        )  # fmt: skip
+    # A plan that is not final
 
-    def _log(self, followed: Followed, name: str, number: int, words: str) -> Screen:
-        """Return the page of what an agent printed: each line has an address, and only the last block of lines grows."""
-        run, planned = followed.run, _planned(followed.run, name)
-        evidence, sought = AttemptEvidence(run.out_dir, planned.id, _tried(run, planned, number).number), words.lower()
+    def _plan(self, name: str, rest: list[str], query: Mapping[str, str]) -> Screen:
+        revision = query.get("revision", "")
+        following, lock = self.plans.find(name, int(revision) if revision.isdecimal() and len(revision) < 9 else 0)
+        plan = following.review.plan
+        story = next((one for one in plan.stories if rest == ["stories", one.id]), None) if plan else None
+        if rest and story is None:
+            raise _nowhere()
 
-        def make() -> dict[str, str]:
-            lines = evidence.log().splitlines()
-            first = max(1, evidence.log_lines() - len(lines) + 1)
-            numbered = [(at, tidied(line).expandtabs(4)) for at, line in enumerate(lines, start=first)]
-            found = [(at, line) for at, line in numbered if sought in line.lower()]
-            make = self._of_story(run, planned)
-            parts = {"search": make.search(number, words, len(found), len(lines))}
-            for block, of in groupby(found, lambda one: one[0] // LOG_BLOCK):
-                parts[f"log-{block}"] = make.lines(f"log-{block}", list(of))
-            return parts
+        def make() -> Parts:
+            with lock:
+                if following.look() or following.ask_worker() or following.review.run:
+                    following.ask_run()
+                if story is None:
+                    return self._plan_parts(following, query.get("open", ""))
+                lines = plan_page(following, "story", None, story)[1:]
+                return {"standing": self._ui(f"plans/{name}").told("standing", "How it is planned", blocks(lines))}
 
-        return Screen(
-            title=f"log of {planned.id}, attempt {number}", crumbs=_above(run, planned, number), make=make,
-            command=f"santiago show{target(run.out_dir)} {planned.id} --attempt {number} --log",
-        )  # fmt: skip
+        title = f"{story.id} {flat(story.title)}" if story else f"Plan: {flat(following.review.title)[:200]}"
+        return Screen(title=title, make=make, command=f"santiago review {name} --plain")
+
+    def _plan_parts(self, following: FollowingSession, opened: str) -> Parts:
+        review, planning = following.review, following.planning
+        query = f"revision={review.revision}" if following.earlier else ""
+        ui = self._ui(f"plans/{review.session_id}", closed=self.acts.closed(None), query=query)
+        latest = planning.state.revision
+        word = f"{review.state}{f', revision {review.revision}' if review.revision else ''}"
+        if following.earlier:
+            word = f"revision {review.revision} of {latest}, to be read only"
+        elif following.waiting and not review.worker:
+            word = "answered; it has not gone on yet"
+        first = [
+            *review.counts(),
+            *([f"{len(uncovered(review.plan))} requirements without a story"] if review.plan else []),
+        ]
+        second = [review.session_id, review.spent, *([f"held by {flat(review.worker)}"] if review.worker else [])]
+        parts = {"head": ui.head(word, TONES.get(review.state, "busy"), first or ["no plan yet"], second)}
+        if review.run:
+            links = [(f"runs/{review.run}", f"It is final. Its run: {review.run}, {following.ran}")]
+            parts["run"] = ui.told("run", "What became of it", [], links)
+        forms, refused = plan_acts.forms(following), self.acts.refused(following.folder, planning.state.seq)
+        if forms or refused:
+            parts["acts"] = ui.forms("What you can do", forms, refused)
+        if latest > 1:
+            parts["revisions"] = ui.revisions(latest, review.revision)
+        pages = {
+            "changes": "What this revision changed",
+            "findings": "Findings, and what became of the document",
+            "turns": "Turns",
+        }
+        shown = {name: ui.told(name, pages[name], blocks(plan_page(following, name, None, None))) for name in pages}
+        if review.plan is None:
+            return {**parts, "turns": shown["turns"]}
+        marks = {one.id: _CHANGED[review.marks.get(one.id, "")] for one in review.plan.stories}
+        stories = [
+            {
+                "id": one.id,
+                "title": flat(one.title),
+                "chunk": one.chunk,
+                "mark": marks[one.id],
+                "parent": "",
+                "told": ", ".join(one.depends_on),
+            }
+            for one in review.plan.stories
+        ]
+        chunks = [
+            {
+                "number": row.number,
+                "label": flat(row.label),
+                "mark": None,
+                "told": f"{count(len(row.stories), 'story', 'stories')}, {row.changed} changed",
+            }
+            for row in review.chunks
+        ]
+        parts |= {"changes": shown["changes"]} if latest > 1 else {}
+        parts["commands"] = ui.told(
+            "commands", "Commands", blocks(approved(review.plan, planning.run_input, "making it final"))
+        )
+        parts |= _chunks(ui, chunks, stories, {flat(row.label) for row in review.chunks if row.changed}, opened)
+        return {**parts, "findings": shown["findings"], "turns": shown["turns"]}
 
     # The board
 
-    def _board(self) -> dict[str, str]:
-        data = board_acts.board()
-        make = self._parts("board.html")
+    def _board(self) -> Parts:
+        data, ui = board_acts.board(), self._ui()
         queues = [
             {"name": name, "count": data["counts"][name], "tickets": [_on_board(one, data) for one in tickets]}
             for name, tickets in data["queues"].items()
         ]
+        word = board_word(data)
         return {
-            "head": make.head(board_word(data), BOARD_TONES.get(board_word(data), ""), board_headline(data)),
-            "queues": make.queues(queues),
+            "head": ui.head(word.lower(), BOARD_TONES.get(word, ""), board_headline(data)),
+            "queues": ui.queues(queues),
         }
 
     def _ticket(self, name: str) -> Screen:
         title = flat(board_acts.ticket_of(board_acts.board(), name)["title"])
 
-        def make() -> dict[str, str]:
+        def make() -> Parts:
             data = board_acts.board()
-            ticket = board_acts.ticket_of(data, name)
-            make = self._parts("board.html", closed=self.acts.closed(None))
-            told = board_acts.lines_of(data, ticket)[1:]
-            return {"ticket": make.ticket(blocks(told), ticket), "acts": make.acts(ticket, board_acts.offered(ticket))}
+            ticket, ui = board_acts.ticket_of(data, name), self._ui(closed=self.acts.closed(None))
+            of = (
+                [(f"runs/{ticket['run']}/stories/{ticket['story']}", f"Story {ticket['story']} of {ticket['run']}")]
+                if ticket["story"]
+                else []
+            )
+            told = ui.told("ticket", ticket["queue"], blocks(board_acts.lines_of(data, ticket)[1:]), of, "asked")
+            return {"ticket": told, "acts": ui.forms("What you can do", board_acts.forms(ticket))}
 
-        crumbs = (("", "All runs"), ("board", "Board"))
-        return Screen(title=f"{name} {title}", crumbs=crumbs, make=make, command="santiago queue list")
+        return Screen(title=f"{name} {title}", make=make, command="santiago queue list")
+
+
+def _chunks(
+    ui: Any, rows: list[dict[str, Any]], stories: list[dict[str, Any]], unfolded: set[str], opened: str, *, everything: bool = False
+) -> Parts:  # fmt: skip
+    """Return the chunks with their stories: all of them unfolded in a small plan; with `everything`, only those that were found."""
+    by = {label: list(found) for label, found in groupby(stories, lambda one: one["chunk"])}
+    if everything and not by:
+        return {"nothing": ui.note("nothing", "No story has all of these words.")}
+    whole = everything or len(stories) <= OPEN_STORIES
+    return {
+        f"chunk-{row['number']}": ui.chunk(
+            row, by.get(row["label"], []), whole or row["label"] in unfolded or str(row["number"]) == opened
+        )
+        for row in rows
+        if not everything or row["label"] in by
+    }
+
+
+def _live(at: str, one: AttemptStory, lines: list[Line]) -> tuple[list[dict[str, Any]], list[tuple[str, str]], str]:
+    links = [(f"{at}/{one.number}/log", "What it prints, live"), (f"{at}/{one.number}", "What it has changed so far")]
+    return blocks(lines), links, "asked"
 
 
 def _on_board(ticket: dict[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
-    asking = ticket["id"] in data["verdict"]["user_confirmation_ids"]
-    return {
-        "id": ticket["id"],
-        "title": flat(ticket["title"]),
-        "told": standing(ticket),
-        "tone": tone_of(ticket, asking=asking),
-        "asks": asking,
-    }
+    asks = ticket["id"] in data["verdict"]["user_confirmation_ids"]
+    tone = tone_of(ticket, asking=asks)
+    return {"id": ticket["id"], "title": flat(ticket["title"]), "told": standing(ticket), "tone": tone, "asks": asks}
+
+
+def _nowhere() -> SantiagoError:
+    return SantiagoError(Kind.USAGE, "there is no such page")
 
 
 def _criteria(run: Run) -> dict[str, str]:
@@ -430,45 +482,16 @@ def _planned(run: Run, name: str) -> Story:
     return found
 
 
-def _tried(run: Run, planned: Story, number: int) -> AttemptStory:
-    found = next((one for one in run.history.of(planned.id) if one.number == number), None)
+def _tried(run: Run, planned: Story, number: str) -> AttemptStory:
+    found = next((one for one in run.history.of(planned.id) if str(one.number) == number), None)
     if found is None:
-        raise SantiagoError(Kind.USAGE, f"{planned.id} has no attempt {number}")
+        raise SantiagoError(Kind.USAGE, f"{planned.id} has no attempt {number[:9]}")
     return found
-
-
-def _above(run: Run, planned: Story | None = None, number: int = 0) -> tuple[tuple[str, str], ...]:
-    crumbs = [("", "All runs"), (f"runs/{run.run_id}", run.run_id)]
-    if planned:
-        crumbs.append((f"runs/{run.run_id}/stories/{planned.id}", planned.id))
-    if planned and number:
-        crumbs.append((f"runs/{run.run_id}/stories/{planned.id}/{number}", f"attempt {number}"))
-    return tuple(crumbs)
-
-
-def _row(run: Run, now: str) -> dict[str, Any]:
-    """Return what the first page shows of a run."""
-    word, found, budget = word_of(run), summary(run.plan, run.state), Budget(run.run_input.limits, run.state)
-    group = "running" if run.worker else "planned" if not run.begun else "finished"
-    return {
-        "run_id": run.run_id, "title": flat(run.plan.title), "word": standing_of(run), "tone": RUNS.get(word, ""), "group": group,
-        "done": found.completed, "of": len(run.plan.stories), "attempts": f"{run.state.counted} of {budget.run_attempts}",
-        "time": f"{clock(run.used_ms(now))} of {limit(budget.run_ms)}",
-        "money": ", ".join(spending.of_run(run.state, run.run_input.limits, brief=True)), "last": _age(run.history.last, now),
-    }  # fmt: skip
-
-
-def _age(utc: str, now: str) -> str:
-    return ago(utc, now) if utc else ""
 
 
 def blocks(lines: Iterable[Line]) -> list[dict[str, Any]]:
     """Return lines in groups that belong together: headings, facts with their labels, text, and what stands in columns."""
-    found: list[dict[str, Any]] = []
-    for kind, same in groupby(lines, _kind):
-        if kind:
-            found.append({"kind": kind, "lines": list(same)})
-    return found
+    return [{"kind": kind, "lines": list(same)} for kind, same in groupby(lines, _kind) if kind]
 
 
 def _kind(line: Line) -> str:

@@ -124,6 +124,14 @@ def names_session(word: str) -> bool:
     return is_session(run_locations.resolved(Path(word))) or any(one.name == word for one in sessions_here())
 
 
+def session_here(name: str) -> Path:
+    """Return the folder of a session of this repository by its id."""
+    for folder in sessions_here():
+        if folder.name == name:
+            return folder
+    raise SantiagoError(Kind.USAGE, f"this repository has no planning session {name[:60]}")
+
+
 def find_session(name: str | None) -> Path:
     """Return the folder of a session, given its folder or id; without a name, that of the newest in this repository."""
     here = sessions_here()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def say_on_plan(
     planning: Planning, word: str, text: str, actor: str, *, revision: int | None = None, moved: bool = False,
-    consent: Callable[[], None] = lambda: None,
+    consent: Callable[[], None] = lambda: None, via: Via = "",
 ) -> None:  # fmt: skip
     """Leave a person's answer on the latest revision; raise if it is not a valid answer, or comes too late.
 
@@ -51,7 +51,7 @@ def say_on_plan(
     if word == "approve" and not moved:
         refuse_moved(planning)
     consent()
-    answer(planning, question, word, text, actor)
+    answer(planning, question, word, text, actor, via)
 
 
 def _was_said(planning: Planning, word: str, text: str, revision: int | None) -> bool:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from functools import cache
 from threading import RLock
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from santiago.app.finding import runs_here
+from santiago.app.planning.planning_sessions import session_here
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.process import sandbox
 from santiago.report.agent_activity import Doing
 from santiago.report.following import Following
+from santiago.report.following_session import FollowingSession
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,9 +99,36 @@ class Runs:
         return followed
 
 
+class Plans:
+    """The planning sessions of this repository: each shown revision is read once, for all who look at it."""
+
+    def __init__(self) -> None:
+        self._followed: OrderedDict[tuple[str, int], tuple[FollowingSession, RLock]] = OrderedDict()
+        self._lock = RLock()
+
+    def find(self, name: str, revision: int) -> tuple[FollowingSession, RLock]:
+        """Return a session by its id with one of its revisions, or the latest for 0; and who holds the lock may read it on."""
+        with self._lock:
+            if (name, revision) not in self._followed:
+                following = FollowingSession(session_here(name))
+                if revision:
+                    following.show(revision)
+                self._followed[name, revision] = following, RLock()
+            self._followed.move_to_end((name, revision))
+            while len(self._followed) > MOST:
+                self._followed.popitem(last=False)
+            return self._followed[name, revision]
+
+
 def reads_homes(run: Run) -> bool:
     """Tell whether the agents of a run can read the browser's own files, and so what it needs to answer here.
 
     That is so under Landlock. Without any sandbox an agent can do all that its person can, and nothing is claimed.
     """
     return run.history.start.get("sandbox", "").startswith("landlock")
+
+
+@cache
+def fence_here() -> str:
+    """Return the kind of sandbox that works on this machine."""
+    return sandbox.detect("auto").kind

@@ -17,15 +17,15 @@ from santiago.board.board_handle import is_on_board, open_board
 from santiago.board.rules import Move
 from santiago.contract.board import MOVES, QUEUES
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.report.acting.step import Field, Form, Step
 from santiago.report.board import whole_board
 from santiago.report.board_pages import ticket_page
 from santiago.report.page import Line
 from santiago.util.clock import SystemClock
 from santiago.util.text import flat
-from santiago.web.step import Step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from santiago.board.board_handle import BoardHandle
 
@@ -75,6 +75,52 @@ def lines_of(data: Mapping[str, Any], ticket: dict[str, Any]) -> list[Line]:
     return ticket_page(ticket, asking=asking, questions=questions)
 
 
+def forms(ticket: Mapping[str, Any]) -> list[Form]:
+    """Return what can be asked for about a ticket."""
+    can, about, found = offered(ticket), {"ticket": ticket["id"]}, list[Form]()
+    decide = f"santiago queue decide {ticket['id']}"
+    if can["accept"]:
+        command = (
+            f'santiago accept {ticket["run"]} {ticket["story"]} --why "…"'
+            if can["why"]
+            else f"santiago queue move --id {ticket['id']} --to done"
+        )
+        fields = (Field("No test shows it. Why is it done?", kind="line"),) if can["why"] else ()
+        found.append(
+            Form(act="ticket-accept", about=about, button="Accept", look="main", fields=fields, command=command)
+        )
+    if can["queues"]:
+        label, words = (
+            "For blocked: why. For planner-review: the files that show the work.",
+            tuple((one, "") for one in can["queues"]),
+        )
+        command = f"santiago queue move --id {ticket['id']} --to QUEUE"
+        found.append(
+            Form(
+                act="ticket-move",
+                about=about,
+                title="Send it to another queue",
+                fields=(Field(label, kind="line"),),
+                words=words,
+                command=command,
+            )
+        )
+    if can["decisions"]:
+        fields = (Field("For replan: how many attempts in all", kind="line"),) if "replan" in can["decisions"] else ()
+        words = tuple(can["decisions"].items())
+        found.append(
+            Form(
+                act="ticket-decide",
+                about=about,
+                title="Decide",
+                fields=fields,
+                words=words,
+                command=f"{decide} {'|'.join(can['decisions'])}",
+            )
+        )
+    return found
+
+
 def offered(ticket: Mapping[str, Any]) -> dict[str, Any]:
     """Return what can be done with a ticket: whether it can be accepted, where it can be moved, what can be decided."""
     can = [] if ticket["decided"] else ["drop"]
@@ -95,31 +141,29 @@ def understand(form: Mapping[str, str], who: str) -> Step:
     refuse_secrets(text.encode("utf-8", "replace"), "the ticket")
     evidence = [Line(f"evidence: {flat(one)}") for one in ticket["evidence"]] or [Line("It has no evidence.", "warn")]
     match form.get("act"):
-        case "ticket-accept" if can["why"] and text:
-            evidence = [Line("No test shows it; your word is what makes it done."), Line(flat(text), "head"), *evidence]
-            command = f"santiago accept {ticket['run']} {ticket['story']} --why {quote(text)}"
-            return _step("Accept", name, evidence, command, lambda: _through_the_gate(ticket, text, who), "accept")
-        case "ticket-accept" if can["accept"] and not can["why"]:
+        case "ticket-accept" if can["accept"] and bool(text) == can["why"]:
+            lines = (
+                [Line("No test shows it; your word is what makes it done."), Line(flat(text), "head")] if text else []
+            )
             command = f"santiago queue move --id {name} --to done --actor {quote(who)}"
-            return _step("Accept", name, evidence, command, lambda: _through_the_gate(ticket, "", who), "accept")
+            command = f"santiago accept {ticket['run']} {ticket['story']} --why {quote(text)}" if text else command
+            does, do, agreed = "Accept", lambda: _through_the_gate(ticket, text, who), "accept"
+            lines += evidence
         case "ticket-move" if to := next((one for one in QUEUES if one == word and one in can["queues"]), None):
             wish = Move(to=to, note=text) if to == "blocked" else Move(to=to, evidence=text) if text else Move(to=to)
-            command = f"santiago queue move --id {name} --to {word}"
-            lines = [Line(f"to {word}", "head"), *([Line(flat(text))] if text else [])]
-            return _step("Move", name, lines, command, lambda: _moved(ticket, wish, who))
+            lines, command = (
+                [Line(f"to {word}", "head"), Line(flat(text))],
+                f"santiago queue move --id {name} --to {word}",
+            )
+            does, do, agreed = "Move", lambda: _moved(ticket, wish, who), ""
         case "ticket-decide" if word in can["decisions"]:
             budget = _budget(text, ticket) if word == "replan" else None
             lines = [Line(f"{word}: {DECISIONS[word]}{f', {budget} in all' if budget else ''}", "head")]
             command = f"santiago queue decide {name} {word}{f' --budget {budget}' if budget else ''}"
-            return _step("Decide on", name, lines, command, lambda: _decided(name, word, budget, who))
-    raise SantiagoError(Kind.INPUT, f"{name}: this is not offered now; say why, where it asks for it")
-
-
-def _step(does: str, name: str, lines: list[Line], command: str, do: Callable[[], str], agreed: str = "") -> Step:
-    return Step(
-        title=f"{does} {name}?", lines=tuple(lines), button=does.removesuffix(" on"), command=command, back=f"board/{name}",
-        do=do, agreed=agreed,
-    )  # fmt: skip
+            does, do, agreed = "Decide", lambda: _decided(name, word, budget, who), ""
+        case _:
+            raise SantiagoError(Kind.INPUT, f"{name}: this is not offered now; say why, where it asks for it")
+    return Step(title=f"{does}: {name}?", lines=lines, button=does, command=command, do=do, agreed=agreed, form=form)
 
 
 def _through_the_gate(ticket: Mapping[str, Any], why: str, who: str) -> str:
