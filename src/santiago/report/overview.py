@@ -5,9 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from santiago.app.planning.planning_sessions import sessions_here
-from santiago.contract.errors import SantiagoError
-from santiago.contract.phases import SessionPhase
 from santiago.executor.budget import Budget
 from santiago.executor.tally import summary
 from santiago.report import spending
@@ -23,11 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from santiago.app.loading import Run
-    from santiago.report.followed import Plans
     from santiago.report.following_session import FollowingSession
 
-MOST_PLANS = 10
-"""How many of the newest planning sessions are looked at."""
 Row = dict[str, Any]
 
 
@@ -65,23 +59,6 @@ def run_row(run: Run, now: str) -> Row:
     }  # fmt: skip
 
 
-def plans(now: str, followed: Plans) -> tuple[list[Row], list[Row]]:
-    """Return what planning sessions of this repository ask, and how far those are that are not final."""
-    asking: list[Row] = []
-    rows: list[Row] = []
-    for folder in sessions_here()[:MOST_PLANS]:
-        try:
-            following, lock = followed.find(folder.name, 0)
-            with lock:
-                following.look()
-                asking += _asks(following, now)
-                if following.planning.state.phase is not SessionPhase.FINALIZED:
-                    rows.append(_plan_row(following, now))
-        except SantiagoError as error:
-            rows.append(damaged(folder.name, error.message, ""))
-    return asking, rows
-
-
 def damaged(name: str, message: str, command: str) -> Row:
     """Return a run or a plan that cannot be read."""
     told = {
@@ -97,7 +74,8 @@ def damaged(name: str, message: str, command: str) -> Row:
     return {**told, "told": message, "command": command}
 
 
-def _asks(following: FollowingSession, now: str) -> Iterator[Row]:
+def plan_asks(following: FollowingSession, now: str) -> Iterator[Row]:
+    """Yield what a planning session asks a person, where no answer was left yet."""
     planning, left = following.planning, following.letters
     for one in cards_of(following.review):
         if one.id not in left:
@@ -110,7 +88,8 @@ def _asks(following: FollowingSession, now: str) -> Iterator[Row]:
             )
 
 
-def _plan_row(following: FollowingSession, now: str) -> Row:
+def plan_row(following: FollowingSession, now: str) -> Row:
+    """Return how far a plan is."""
     review, at = following.review, following.planning.state.at
     figures = {"Revision": str(review.revision or "none yet"), "Plan": ", ".join(review.counts()), "Used": review.spent}
     return {

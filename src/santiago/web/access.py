@@ -16,7 +16,7 @@ from santiago.contract.record import lean
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from santiago.report.acting.step import Step
+    from santiago.web.acting.step import Step
 
 MOST_SESSIONS = 32
 """Further ones end the session that was unused for the longest time."""

@@ -18,12 +18,12 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Mount, Route
 
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.report.acting.acts import Acts
-from santiago.report.acting.board_acts import has_board
-from santiago.report.acting.step import page_of
-from santiago.report.followed import Runs
 from santiago.util.own_run import refuse_own_word
 from santiago.web.access import Access
+from santiago.web.acting.acts import Acts
+from santiago.web.acting.board_acts import has_board
+from santiago.web.acting.step import page_of
+from santiago.web.followed import Runs
 from santiago.web.guard import Address, Guard
 from santiago.web.live import Live
 from santiago.web.rendering import render

@@ -8,18 +8,18 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from santiago.app.finding import target
+from santiago.app.planning.planning_sessions import sessions_here
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.phases import SessionPhase
 from santiago.contract.record import record
 from santiago.process.redact import Redactor, to_hide
 from santiago.report import overview, spending
-from santiago.report.acting import board_acts, plan_acts
 from santiago.report.asking import answers_left, asked
 from santiago.report.board_pages import age, awaited, for_people, standing, tone_of
 from santiago.report.board_pages import headline as board_headline
 from santiago.report.board_pages import word as board_word
 from santiago.report.chunks import CURRENT, FAILED, rows_of
 from santiago.report.evidence import AttemptEvidence, tidied
-from santiago.report.followed import SHOWN, Plans
 from santiago.report.forecast_page import rest_of
 from santiago.report.handout import attempt_data, graph_of
 from santiago.report.live_changes import changed_so_far
@@ -38,6 +38,8 @@ from santiago.report.story_status import row_of
 from santiago.report.timeline import timeline
 from santiago.util.clock import SystemClock, moment
 from santiago.util.text import count, flat, harmless
+from santiago.web.acting import board_acts, plan_acts
+from santiago.web.followed import SHOWN, Plans
 from santiago.web.rendering import environment
 
 if TYPE_CHECKING:
@@ -47,9 +49,9 @@ if TYPE_CHECKING:
     from santiago.app.loading import AttemptStory, Run
     from santiago.contract.plan import Story
     from santiago.contract.state import Question
-    from santiago.report.acting.acts import Acts
-    from santiago.report.followed import Followed, Runs
     from santiago.report.following_session import FollowingSession
+    from santiago.web.acting.acts import Acts
+    from santiago.web.followed import Followed, Runs
 
     Parts = dict[str, str]
     """What a page shows: id → HTML, in order."""
@@ -57,6 +59,8 @@ if TYPE_CHECKING:
 LOG_BLOCK = 200
 """Lines of an agent's log in one part of its page. Only the last part of a log grows."""
 BOARD_TONES = {"OPEN": "busy", "DONE": "good", "NEEDS YOU": "warn", "STUCK": "bad"}
+MOST_PLANS = 10
+"""How many of the newest planning sessions the first page lists."""
 MOST_ROWS = 60
 """How many rows a timeline has on the page of a run. `santiago report` has all."""
 OPEN_STORIES = 60
@@ -157,7 +161,17 @@ class Screens:
 
     def _home(self) -> Parts:
         ui, now = self._ui(), SystemClock().utc()
-        needs, rows = overview.plans(now, self.plans)
+        needs, rows = list[dict[str, Any]](), list[dict[str, Any]]()
+        for folder in sessions_here()[:MOST_PLANS]:
+            try:
+                following, lock = self.plans.find(folder.name, 0)
+                with lock:
+                    following.look()
+                    needs += overview.plan_asks(following, now)
+                    if following.planning.state.phase is not SessionPhase.FINALIZED:
+                        rows.append(overview.plan_row(following, now))
+            except SantiagoError as error:
+                rows.append(overview.damaged(folder.name, error.message, ""))
         needs += self._tickets()
         newest: set[str] = set()
         for known in self.runs.known()[:SHOWN]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -13,15 +14,15 @@ from santiago.app.planning.planning_sessions import sessions_here
 from santiago.contract.answers import describe
 from santiago.contract.counting import count
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.report.acting import board_acts, plan_acts
-from santiago.report.acting.step import AGREE, Field, Form, Step, number_of, text_of
 from santiago.report.consents import consents, give
-from santiago.report.followed import fence_here, reads_homes
 from santiago.report.page import Line
 from santiago.report.question import REST, card, meant
 from santiago.report.run_page import pauses_now
 from santiago.report.story_status import explanation, named
 from santiago.util.text import flat, harmless
+from santiago.web.acting import board_acts, plan_acts
+from santiago.web.acting.step import AGREE, Field, Form, Step, number_of, text_of
+from santiago.web.followed import fence_here, reads_homes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 
     from santiago.app.loading import Run
     from santiago.contract.state import StoryState
-    from santiago.report.followed import Runs
     from santiago.report.question import Card
+    from santiago.web.followed import Runs
 
 MOST_ATTEMPTS, MOST_MINUTES, MOST_USD = 1000, 100_000, 100_000
 MOST_LOOKED_AT = 40
@@ -44,6 +45,7 @@ _STORY = {
     "skip": ("Leave it out", "Why is it left out?", "Other stories stop waiting for it. It cannot be taken up again in this run.", ""),
 }  # fmt: skip
 """What people do with one story: its title, what is asked, its effect, its key."""
+_GRANTS = (("Attempts", "attempts"), ("Minutes", "minutes"), ("US dollars", "usd"))
 _BY_PROCESS = ("accept", "skip")
 """Acts that a process of their own carries out."""
 
@@ -153,60 +155,31 @@ class Acts:
     # Stopping and going on
 
     def of_run(self, run: Run, word: str) -> list[Form]:
-        about, at, found = {"run": run.run_id}, target(run.out_dir), list[Form]()
+        at, found = target(run.out_dir), list[Form]()
+        form = partial(Form, about={"run": run.run_id})
         if run.worker:
             again, on = word == "stopping", not pauses_now(run)
-            stop = ("Stop at once", "now", "danger", " --now") if again else ("Stop", "", "", "")
+            button, sent, look, option = ("Stop at once", "now", "danger", " --now") if again else ("Stop", "", "", "")
             found.append(
-                Form(
-                    act="stop",
-                    about=about,
-                    button=stop[0],
-                    word=stop[1],
-                    look=stop[2],
-                    key="s",
-                    command=f"santiago stop{at}{stop[3]}",
-                )
+                form(act="stop", button=button, word=sent, look=look, key="s", command=f"santiago stop{at}{option}")
             )
-            pause = ("Pause after each chunk", "on", "") if on else ("No longer pause after chunks", "off", " --off")
-            found.append(
-                Form(
-                    act="pause",
-                    about=about,
-                    button=pause[0],
-                    word=pause[1],
-                    key="p",
-                    command=f"santiago pause{at}{pause[2]}",
-                )
+            button, sent, option = (
+                ("Pause after each chunk", "on", "") if on else ("No longer pause after chunks", "off", " --off")
             )
+            found.append(form(act="pause", button=button, word=sent, key="p", command=f"santiago pause{at}{option}"))
         elif run.resumable:
             button = "Go on" if run.begun else "Begin"
-            found.append(
-                Form(act="go-on", about=about, button=button, look="main", key="r", command=f"santiago resume{at}")
-            )
-        if run.begun and run.resumable and not run.worker:
-            fields = (
-                Field("Attempts", "attempts", "number"),
-                Field("Minutes", "minutes", "number"),
-                Field("US dollars", "usd", "number"),
-            )
-            told = ("Attempts are for each story that failed or used all of its own.",)
-            command = f"santiago resume{at} --add-attempts N"
-            found.append(
-                Form(
-                    act="go-on",
-                    about=about,
-                    title="Grant more and go on",
-                    told=told,
-                    fields=fields,
-                    key="g",
-                    command=command,
-                )
-            )
+            found.append(form(act="go-on", button=button, look="main", key="r", command=f"santiago resume{at}"))
+            if run.begun:
+                found.append(form(
+                    act="go-on", title="Grant more and go on", key="g", command=f"santiago resume{at} --add-attempts N",
+                    told=("Attempts are for each story that failed or used all of its own.",),
+                    fields=tuple(Field(*names, "number") for names in _GRANTS),
+                ))  # fmt: skip
         if unproven := _unproven(run):
-            told = (f"{', '.join(unproven)}: the work passes its checks, and no test fails without it.",)
-            found.append(Form(
-                act="accept-unproven", about=about, title=f"Accept all {len(unproven)} that no test shows", told=told,
+            found.append(form(
+                act="accept-unproven", title=f"Accept all {len(unproven)} that no test shows",
+                told=(f"{', '.join(unproven)}: the work passes its checks, and no test fails without it.",),
                 fields=(Field("Why are they done?"),), command=f'santiago accept{at} --unproven --why "…"',
             ))  # fmt: skip
         return found

@@ -17,12 +17,12 @@ from santiago.board.board_handle import is_on_board, open_board
 from santiago.board.rules import Move
 from santiago.contract.board import MOVES, QUEUES
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.report.acting.step import Field, Form, Step
 from santiago.report.board import whole_board
 from santiago.report.board_pages import ticket_page
 from santiago.report.page import Line
 from santiago.util.clock import SystemClock
 from santiago.util.text import flat
+from santiago.web.acting.step import Field, Form, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

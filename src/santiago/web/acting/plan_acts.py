@@ -10,19 +10,19 @@ from santiago.app.detached import Detached
 from santiago.app.planning import session_word
 from santiago.app.planning.planning_sessions import load_session, session_here
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.report.acting.step import AGREE, Field, Form, Step, number_of, text_of
 from santiago.report.consents import unfenced
 from santiago.report.following_session import FollowingSession, controls_of
 from santiago.report.page import Line
 from santiago.report.session_pages import finalize_page
 from santiago.util.text import flat, harmless
+from santiago.web.acting.step import AGREE, Field, Form, Step, number_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from santiago.contract.policy import Agent
-    from santiago.report.acting.acts import Acts
     from santiago.report.following_session import Control
+    from santiago.web.acting.acts import Acts
 
 MOST_TURNS = 1000
 FINALIZE = "finalize"
