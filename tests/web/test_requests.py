@@ -16,6 +16,7 @@ import pytest
 
 from santiago.app import page_address, requests
 from santiago.app.loading import load
+from santiago.artifacts.lock import Lock
 from santiago.contract.errors import SantiagoError
 from santiago.web.guard import CSP, LARGEST
 from tests.cli import greeter
@@ -325,6 +326,19 @@ def test_a_run_whose_agents_can_read_the_browsers_files_gets_its_answers_by_comm
     )
     answer = site.post("ask", {"token": site.token(), **ANSWER, "run": "locked"})
     assert answer.status == 403
+
+
+def test_while_agents_work_that_can_read_the_browsers_files_nothing_else_is_answered_on_a_page_either(
+    site: Served, repo: Path
+) -> None:
+    """A session of a browser is one for all runs: agents that read it could answer for others and move tickets."""
+    form, ticket = {"token": site.token(), **ANSWER}, {"token": site.token(), "act": "ticket-move", "ticket": "T1"}
+    with Lock(repo / ".santiago/runs/locked", since="2026-11-19T10:00:00Z"):
+        refused = [site.post("ask", one) for one in (form, ticket)]
+        page = site.get(QUESTION).text
+    assert [(one.status, "while locked works" in one.text) for one in refused] == [(403, True), (403, True)]
+    assert ('name="word"' in page, "santiago answer .santiago/runs/asking" in page) == (False, True)
+    assert (site.post("ask", form).status, 'name="word"' in site.get(QUESTION).text) == (200, True)
 
 
 def test_pages_that_can_only_be_read_need_the_link_take_nothing_and_are_named_in_messages_while_they_are_there(
