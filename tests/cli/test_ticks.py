@@ -114,3 +114,9 @@ def test_the_branch_of_a_run_that_goes_on_is_its_own(failure: Done) -> None:
     refused = looks(failure.repo, "tick", "--yes")
     assert refused.returncode != 0
     assert "has not ended" in refused.stderr
+
+
+def test_what_is_not_done_is_neither_ticked_nor_called_finished(failure: Done) -> None:
+    shown = looks(failure.repo, "tick").stdout
+    assert [line for line in shown.splitlines() if line.startswith("+-")] == ["+- [x] bye.txt says goodbye"]
+    assert "left alone" not in shown
