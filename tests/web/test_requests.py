@@ -341,6 +341,20 @@ def test_while_agents_work_that_can_read_the_browsers_files_nothing_else_is_answ
     assert (site.post("ask", form).status, 'name="word"' in site.get(QUESTION).text) == (200, True)
 
 
+def test_one_damaged_run_is_named_and_closes_no_other_page(site: Served, repo: Path) -> None:
+    log = repo / ".santiago/runs/failed/progress.ndjson"
+    whole = log.read_bytes()
+    log.write_bytes(whole + b"{}\n" * 2)
+    try:
+        first, question, broken = (site.get(path) for path in ("", QUESTION, "runs/failed"))
+    finally:
+        log.write_bytes(whole)
+    assert (first.status, "santiago audit failed" in first.text) == (200, True)
+    assert (question.status, 'name="word"' in question.text) == (200, True)
+    for shown in ("This cannot be shown", "runs/failed/progress.ndjson", "is damaged", "Restore the file from a copy"):
+        assert shown in broken.text, shown
+
+
 def test_pages_that_can_only_be_read_need_the_link_take_nothing_and_are_named_in_messages_while_they_are_there(
     repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

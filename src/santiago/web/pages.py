@@ -86,7 +86,7 @@ class Pages:
         try:
             return await asyncio.to_thread(self._page, session, path, request.query_params)
         except SantiagoError as error:
-            return self._message(session, error, "")
+            return self._message(session, error, "", title="This cannot be shown")
 
     def _page(self, session: Session, path: str, query: QueryParams) -> Response:
         screen = self.screens.find(path, query)
@@ -124,14 +124,11 @@ class Pages:
         page = render(template, {**self.shared, "has_board": has_board(), **usual, **values})
         return HTMLResponse(self.fill(page.replace(PARTS, parts), session, draft))
 
-    def _message(self, session: Session, error: SantiagoError, back: str, text: str = "") -> Response:
-        values = {
-            "title": "This was not done",
-            "message": error.message,
-            "hint": error.hint,
-            "back": back,
-            "text": text,
-        }
+    def _message(
+        self, session: Session, error: SantiagoError, back: str, text: str = "", title: str = "This was not done"
+    ) -> Response:
+        message = f"{error.where}: {error.message}" if error.where else error.message
+        values = {"title": title, "message": message, "hint": error.hint, "back": back, "text": text}
         answer = self._html(session, "message.html", values)
         answer.status_code = STATUS.get(error.kind, 500)
         return answer

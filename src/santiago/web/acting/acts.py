@@ -67,7 +67,7 @@ class Acts:
         act, kind = form.get("act", ""), form.get("act", "").partition("-")[0]
         run = self.runs.find(form.get("run", "")).run if act in self._acts else None
         if run is None and kind not in ("ticket", "plan"):
-            raise SantiagoError(Kind.USAGE, "this form asks for nothing that is known here")
+            raise SantiagoError(Kind.USAGE, "this form names no run, plan or ticket of this repository")
         if reason := self.closed(run):
             raise SantiagoError(Kind.BLOCKED, reason, hint="The page shows the command that does the same.")
         if run is not None:
@@ -83,11 +83,16 @@ class Acts:
             return (
                 f"the agents of {run.run_id} can read what this browser stores (Landlock), so answers come by command"
             )
-        others = (self.runs.of(one.out_dir).run for one in self.runs.known()[:MOST_LOOKED_AT])
-        names = [one.run_id for one in others if one.worker and reads_homes(one)]
+        names = [one.run_id for one in self.runs.known()[:MOST_LOOKED_AT] if self._reads_homes_now(one.out_dir)]
         if fence_here() == "landlock":
             names += [folder.name for folder in sessions_here()[:MOST_LOOKED_AT] if working(folder)]
         return f"while {names[0]} works, its agents can read what this browser stores (Landlock)" if names else ""
+
+    def _reads_homes_now(self, out_dir: Path) -> bool:
+        try:
+            return bool(working(out_dir)) and reads_homes(self.runs.of(out_dir).run)
+        except SantiagoError:
+            return True  # somebody works on a run that cannot be read, so nobody can say with which fence
 
     # Words to a run
 

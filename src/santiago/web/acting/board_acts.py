@@ -162,7 +162,9 @@ def understand(form: Mapping[str, str], who: str) -> Step:
             command = f"santiago queue decide {name} {word}{f' --budget {budget}' if budget else ''}"
             does, do, agreed = "Decide", lambda: _decided(name, word, budget, who), ""
         case _:
-            raise SantiagoError(Kind.INPUT, f"{name}: this is not offered now; say why, where it asks for it")
+            raise SantiagoError(
+                Kind.INPUT, f"{name} is in {ticket['queue']}, where that cannot be done, or its reason is missing"
+            )
     return Step(title=f"{does}: {name}?", lines=lines, button=does, command=command, do=do, agreed=agreed, form=form)
 
 

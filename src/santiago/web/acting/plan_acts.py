@@ -79,9 +79,8 @@ def understand(form: Mapping[str, str], acts: Acts) -> Step:
     """Return what a form about a plan asks for; raise where that is not offered now."""
     following, act = FollowingSession(session_here(form.get("session", "")), compared=False), form.get("act", "")
     if _CONTROLS.get(act) not in controls_of(following):
-        raise SantiagoError(
-            Kind.INPUT, f"{following.review.session_id}: this is not offered now", hint="Look at the page again."
-        )
+        message = f"{following.review.session_id} is in the state `{following.review.state}`, where that cannot be done"
+        raise SantiagoError(Kind.INPUT, message, hint="Look at its page again: it shows what can be done now.")
     if form.get("revision") != str(following.review.revision):
         message = f"revision {following.review.revision} has replaced the one that you looked at"
         raise SantiagoError(Kind.INPUT, message, hint="Look at what it changed first.")
