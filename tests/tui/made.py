@@ -60,11 +60,11 @@ class Made:
         out_dir.mkdir(parents=True)
         compiled = compile_plan(Source(text or document(), path="docs/prd.md"))
         assert compiled.plan is not None, compiled.findings
-        self.plan = compiled.plan
+        self.plan, self.run_id = compiled.plan, RUN
         (out_dir / PLAN).write_bytes(codec.canonical(self.plan))
         limits = Limits(story_max_attempts=3, run_max_attempts=60, run_max_cost_usd=Usd.of(20))
         run_input = RunInput(
-            contract_version=1, run_id=RUN, repo_path=str(out_dir), prd_path="docs/prd.md", limits=limits, **settings
+            contract_version=1, run_id=self.run_id, repo_path=str(out_dir), prd_path="docs/prd.md", limits=limits, **settings
         )
         (out_dir / INPUT).write_bytes(codec.canonical(run_input))
         self.labels = [chunk.label for chunk in self.plan.chunks]
@@ -83,7 +83,7 @@ class Made:
         time = f"2026-11-15T{1 + minute // 60:02}:{minute % 60:02}:{self.second % 60:02}.000Z"
         chunk = chunk or next((one.chunk for one in self.plan.stories if one.id == story), None)
         recorded = Event(
-            seq=self.seq, timestamp=time, run_id=RUN, event=event, story_id=story, chunk=chunk, phase=phase,
+            seq=self.seq, timestamp=time, run_id=self.run_id, event=event, story_id=story, chunk=chunk, phase=phase,
             attempt=attempt, status=status, actor=actor, context=cast("Context", context),
         )  # fmt: skip
         line, self.prev = encode(recorded, self.prev)
