@@ -1,4 +1,4 @@
-"""What a command costs before it does anything: child processor time beside a bare interpreter, median of 15.
+"""What a command costs before it does anything: child processor time beside a bare interpreter in turns, median of 15.
 
 The modules are compiled first, as an installation does it. A `resume` of a run that was killed is measured up to its
 first step: its agent kills santiago, as it did before.
@@ -34,6 +34,7 @@ SANTIAGO = (*STARTED, sys.executable, "-m", "santiago")
 AGENT = "read coordinator <{}/pid && kill -9 $coordinator\n"
 BARE = "from mcp.server.mcpserver import MCPServer as S; s = S('bare'); s.add_tool(lambda x: x, name='same'); s.run()"
 """The least server of the same library."""
+NOTHING = [sys.executable, "-c", "pass"]
 ASKS = """\
 {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"b","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
@@ -54,8 +55,6 @@ def run() -> list[Measured]:
     with tempfile.TemporaryDirectory() as folder:
         top = Path(folder)
         _prepare(top)
-        bare = _median([sys.executable, "-c", "pass"], top)
-        print(f"  python -c pass {bare * 1000:.0f} ms")
         found: list[Measured] = []
         for row, target, arguments in (
             ("startup-help", 8, ["--help"]),
@@ -67,11 +66,10 @@ def run() -> list[Measured]:
             ("startup-queue-list", 25, ["queue", "list"]),
             ("startup-resume", 25, _resume(top)),
         ):
-            took = _median([*SANTIAGO, *arguments], top, code=-9 if "resume" in arguments else 0)
-            found.append(verdict(row, took / bare, target))
+            code = -9 if "resume" in arguments else 0
+            found.append(verdict(row, _ratio([*SANTIAGO, *arguments], NOTHING, top, code), target))
         (top / "asks").write_text(ASKS, encoding="utf-8")
-        least = _median([sys.executable, "-c", BARE], top)
-        found.append(verdict("startup-mcp", _median([*SANTIAGO, "mcp"], top) / least, 1.3))
+        found.append(verdict("startup-mcp", _ratio([*SANTIAGO, "mcp"], [sys.executable, "-c", BARE], top), 1.3))
         found.append(_without_mcp(top))
     return found
 
@@ -107,13 +105,14 @@ def _resume(top: Path) -> list[str]:
     return ["resume", "--no-input", "--trust-commands", "--sandbox", "off", "--agent", f"sh {top}/agent"]
 
 
-def _median(arguments: list[str], top: Path, code: int = 0) -> float:
-    took = []
+def _ratio(arguments: list[str], least: list[str], top: Path, code: int = 0) -> float:
+    """Return what a command costs beside the least that could, in turns: a machine is not as fast at every moment."""
+    ratios = []
     for _ in range(TIMES):
         shutil.rmtree(top / "repo")
         shutil.copytree(top / "before", top / "repo", symlinks=True)
-        took.append(_seconds(arguments, top / "repo", code))
-    return statistics.median(took)
+        ratios.append(_seconds(arguments, top / "repo", code) / _seconds(least, top / "repo", 0))
+    return statistics.median(ratios)
 
 
 def _seconds(arguments: list[str], cwd: Path, code: int) -> float:
