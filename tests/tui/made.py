@@ -64,7 +64,12 @@ class Made:
         (out_dir / PLAN).write_bytes(codec.canonical(self.plan))
         limits = Limits(story_max_attempts=3, run_max_attempts=60, run_max_cost_usd=Usd.of(20))
         run_input = RunInput(
-            contract_version=1, run_id=self.run_id, repo_path=str(out_dir), prd_path="docs/prd.md", limits=limits, **settings
+            contract_version=1,
+            run_id=self.run_id,
+            repo_path=str(out_dir),
+            prd_path="docs/prd.md",
+            limits=limits,
+            **settings,
         )
         (out_dir / INPUT).write_bytes(codec.canonical(run_input))
         self.labels = [chunk.label for chunk in self.plan.chunks]
