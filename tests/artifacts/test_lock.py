@@ -1,6 +1,7 @@
 """One coordinator at a time: of many that start together exactly one runs, and a dead one never blocks the next."""
 
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from santiago.app.loading import working
 from santiago.artifacts.lock import Lock, holder, last_sign
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ports.run import Sign
@@ -88,6 +90,27 @@ def test_the_next_one_finds_the_last_sign_of_a_holder_that_was_killed_if_it_can_
     for content in ("", "[]", '{"used_ms": 1}', '{"used_ms": "x", "steps": {}}', '{"steps": [], "used_ms": 1}'):
         (tmp_path / "lock").write_text(content)
         assert last_sign(tmp_path) is None, content
+
+
+def test_who_holds_a_lock_is_known_at_any_moment_also_while_signs_of_life_grow(tmp_path: Path) -> None:
+    held, done = os.pipe(), os.pipe()
+    child = os.fork()
+    if not child:
+        lock = Lock(tmp_path, since=SINCE)
+        lock.acquire()
+        os.write(held[1], b"!")
+        for number in range(4_000):
+            lock.beat(Sign(used_ms=number, steps={f"attempt/S{at}/1": at for at in range(number % 1_000)}))
+        os.write(done[1], b"!")
+        signal.pause()
+    os.read(held[0], 1)
+    seen = []
+    while not select.select([done[0]], [], [], 0)[0]:
+        seen.append(working(tmp_path))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert seen
+    assert all(who and f"process {child} on" in who for who in seen)
 
 
 def test_a_program_that_was_started_under_the_lock_does_not_keep_it(tmp_path: Path) -> None:

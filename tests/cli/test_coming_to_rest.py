@@ -213,8 +213,8 @@ def test_the_minutes_of_an_attempt_whose_start_was_killed_end_at_its_last_sign(r
         agent.await_it()
         process.kill()
     lock = out_dir(repo) / "lock"
-    signed = json.loads(lock.read_text())
-    lock.write_text(json.dumps({**signed, "used_ms": signed["used_ms"], "steps": {"attempt/S1/1": 234_567}}))
+    signer, sign = lock.read_text().splitlines()
+    lock.write_text(f"{signer}\n{json.dumps({**json.loads(sign), 'steps': {'attempt/S1/1': 234_567}})}\n")
     os.utime(lock, (0, 2**33))  # the wall clock of a machine that woke up in another century
     with subprocess.Popen(
         [sys.executable, "-m", "santiago", "resume"],

@@ -10,9 +10,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from santiago.artifacts.file_errors import corrupt, possible
-from santiago.artifacts.files import LARGEST, read_bytes, read_json
+from santiago.artifacts.files import LARGEST, read_bytes
 from santiago.artifacts.lock import NAME as LOCK
-from santiago.artifacts.lock import SIGNATURE, holder, last_sign
+from santiago.artifacts.lock import SIGNATURE, holder, last_sign, signed_by
 from santiago.artifacts.names import DETAILS, INPUT, LOG, PLAN
 from santiago.artifacts.reader import Reader
 from santiago.contract import codec
@@ -27,6 +27,7 @@ from santiago.contract.record import lean
 from santiago.contract.state import initial
 from santiago.executor.detailed_plan import substep, substep_ids
 from santiago.executor.schedule import followed
+from santiago.util import regular
 from santiago.util.clock import between
 from santiago.util.text import flat
 
@@ -138,11 +139,11 @@ def working(out_dir: Path) -> str | None:
     The lock itself is tried only if the process that signed it is alive: trying takes the lock for a moment, and a run that
     starts in that moment would be refused.
     """
-    signed = read_json(out_dir / LOCK, SIGNATURE)
     try:
+        signed = signed_by(regular.content(out_dir / LOCK, SIGNATURE, follow=False) or b"")
         if signed["host"] == os.uname().nodename and not _alive(int(signed["pid"])):
             return None
-    except (ValueError, TypeError, KeyError, OverflowError):
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return None
     return holder(out_dir)
 

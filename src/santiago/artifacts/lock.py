@@ -10,7 +10,7 @@ import stat
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from santiago import __version__
 from santiago.artifacts.file_errors import refused
@@ -34,11 +34,15 @@ _IN_USE = "it is in use by "
 
 
 class Lock:
-    """A lock in a folder, such as that of a run. The file is never removed. Its content is only for people."""
+    """A lock in a folder, such as that of a run. The file is never removed.
+
+    Its first line says who holds it, and stays as it is while it is held. The second one is the latest sign of life. It may be
+    half old and half new when it is read; then it counts as none.
+    """
 
     def __init__(self, folder: Path, *, since: str, name: str = NAME) -> None:
         self.path = folder / name
-        self._signature = {"pid": os.getpid(), "host": os.uname().nodename, "since": since, "version": __version__}
+        self._signer = {"pid": os.getpid(), "host": os.uname().nodename, "since": since, "version": __version__}
         self._handle = -1
         self._longest = 0
 
@@ -73,17 +77,22 @@ class Lock:
         """Leave a sign of life, from which the next start sees how long this one lasted."""
         workers = {step: asdict(beat) for step, beat in sign.workers.items()}
         signs = {"used_ms": sign.used_ms, "steps": sign.steps, **({"workers": workers} if workers else {})}
-        content = json.dumps({**self._signature, **signs}).encode()
-        self._longest = max(self._longest, len(content))
-        if self._longest < SIGNATURE:
+        content = json.dumps(signs).encode()
+        self._longest = max(
+            self._longest, len(content)
+        )  # never shorter than before, since it may be read at any moment
+        if len(self._signature) + self._longest < SIGNATURE:
             with contextlib.suppress(OSError):
-                # Never shorter than before, since it may be read at any moment.
-                os.pwrite(self._handle, content.ljust(self._longest) + b"\n", 0)
+                os.pwrite(self._handle, content.ljust(self._longest) + b"\n", len(self._signature))
 
     def _sign(self) -> None:
         with contextlib.suppress(OSError):  # the lock works without a signature, as on a full disk
             os.ftruncate(self._handle, 0)
-            os.pwrite(self._handle, (json.dumps(self._signature) + "\n").encode(), 0)
+            os.pwrite(self._handle, self._signature, 0)
+
+    @property
+    def _signature(self) -> bytes:
+        return json.dumps(self._signer).encode() + b"\n"
 
 
 class RunLock(Lock):
@@ -96,7 +105,7 @@ class RunLock(Lock):
     def __init__(self, path: Path, out_dir: Path, *, since: str) -> None:
         super().__init__(out_dir, since=since)
         self.path = path
-        self._signature["out_dir"] = str(out_dir)
+        self._signer["out_dir"] = str(out_dir)
 
     def acquire(self) -> None:
         with guarding(self.path):
@@ -119,12 +128,17 @@ class RunLock(Lock):
 def last_sign(out_dir: Path) -> Sign | None:
     """Return the last sign of life of a holder that lives, or that died with the lock; None if there is none."""
     try:
-        found = json.loads(regular.content(out_dir / NAME, SIGNATURE, follow=False) or b"")
+        found = json.loads((regular.content(out_dir / NAME, SIGNATURE, follow=False) or b"").splitlines()[-1])
         workers = {step: read_plain(Beat, beat) for step, beat in found.get("workers", {}).items()}
         steps = {name: int(ms) for name, ms in found["steps"].items()}
         return Sign(used_ms=int(found["used_ms"]), steps=steps, workers=workers)
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError):
         return None
+
+
+def signed_by(content: bytes) -> Any:
+    """Return who signed a lock; raise where nobody did."""
+    return json.loads(content.partition(b"\n")[0])
 
 
 def holder(out_dir: Path) -> str | None:
@@ -176,7 +190,7 @@ def _let_go(handle: int) -> bool:
 def _is_of_a_dead_one(handle: int) -> bool:
     """Tell whether the lock was signed on this machine by a process that is dead."""
     try:
-        found = json.loads(os.pread(handle, SIGNATURE, 0))
+        found = signed_by(os.pread(handle, SIGNATURE, 0))
         if found["host"] != os.uname().nodename:
             return False
         os.kill(int(found["pid"]), 0)
@@ -201,7 +215,7 @@ def _wait_for_signature(handle: int) -> str:
     """Read who holds the lock; the holder signs within a moment of taking it."""
     for _ in range(_PATIENCE):
         with contextlib.suppress(OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
-            found = json.loads(os.pread(handle, SIGNATURE, 0))
+            found = signed_by(os.pread(handle, SIGNATURE, 0))
             where = f", in {found['out_dir']}" if "out_dir" in found else ""
             return f"process {int(found['pid'])} on {found['host']} since {moment(str(found['since']))} (santiago {found['version']}){where}"
         time.sleep(0.005)
