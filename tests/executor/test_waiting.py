@@ -192,8 +192,8 @@ def test_a_crash_before_a_hopeless_refusal_was_answered_does_not_stop_the_next_s
     assert again.run().phase is RunPhase.SUCCESS
 
 
-@each(("hours", "most"), [(2, 1), (-1000, 21)])
-def test_a_laptop_s_sleep_counts_as_waiting_and_a_clock_that_was_set_back_does_not_prolong_it_beyond_its_bound(
+@each(("hours", "most"), [(2, 1), (-1000, 11)])
+def test_a_laptop_s_sleep_counts_as_waiting_and_a_clock_that_was_set_back_does_not_prolong_it(
     hours: int, most: int
 ) -> None:
     limits = Limits(wait_max_minutes=Minutes.of(20), run_max_attempts=100)

@@ -197,7 +197,7 @@ def run_executing(state: RunState, event: Event) -> None:
     """A person lets the run go on: whatever the agent refused may be asked again."""
     state.head = event.context.get("head") or state.head
     state.refusal = state.shut = state.wait_until = None
-    state.wait_ms = state.waits = 0
+    state.wait_length_ms = state.wait_ms = state.waits = 0
     if state.voided:
         for story in state.stories.values():
             story.uncounted = 0
@@ -238,11 +238,12 @@ def time_used(state: RunState, event: Event) -> None:
 
 def wait_started(state: RunState, event: Event) -> None:
     state.refusal, state.wait_until = None, event.context.get("until")
+    state.wait_length_ms += event.context.get("ms", 0)
     state.wait_ms += event.context.get("ms", 0)
 
 
 def wait_ended(state: RunState, _: Event) -> None:
-    state.wait_until = None
+    state.wait_until, state.wait_length_ms = None, 0
     state.waits += 1
 
 

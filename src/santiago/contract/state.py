@@ -347,6 +347,8 @@ class RunState:
     """Why no further attempt begins in this start of the run. Every story would fail for this reason."""
     wait_until: str | None = None
     """UTC time before which no attempt begins."""
+    wait_length_ms: int = 0
+    """How long the wait under way is to last, whatever the wall clock is set to meanwhile."""
     wait_ms: int = 0
     """Sum of the waits since the agent last answered, or since a person last let the run go on."""
     waits: int = 0

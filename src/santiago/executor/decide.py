@@ -90,7 +90,7 @@ def _over(at: Situation) -> list[Act] | None:
         return [of_run(EventKind.STOP_REQUESTED, reason=Reason.NO_WORKERS)]  # what was ordered is withdrawn
     if not at.flying and (late := gates.expired(at)):
         return [*late, _end(RunPhase.BLOCKED, Reason.NEEDS_USER_CONFIRMATION)]
-    if waiting.is_over(state, at.run_input.limits, at.utc, at.waited_ms):
+    if waiting.is_over(state, at.utc, at.waited_ms):
         return [waiting.ended(at.waited_ms)]
     if (spent := Budget(at.run_input.limits, state).run_exhausted(at.now_ms)) and spent.reason is Reason.RUN_TIMEOUT:
         return [] if at.flying else [_end(RunPhase.FAILED, spent.reason, spent.limit)]

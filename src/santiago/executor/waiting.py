@@ -1,7 +1,7 @@
 """Waiting for the agent's service: how long, until when, and when it has lasted long enough. Pure: time is passed in.
 
 A wait begins at the ending that asked for it and ends by the wall clock, so that a crash, a resume or a laptop's sleep in
-between changes nothing.
+between changes nothing. If that clock is set back meanwhile, it ends once it has lasted as long as it was to last.
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ def _length(refusal: Refusal, waits: int) -> int:
     return min(first << min(2 * waits, 16), most)
 
 
-def is_over(state: RunState, limits: Limits, utc: str, waited_ms: int) -> bool:
-    """Tell whether the wait is over. Even if somebody set the clock back, no wait lasts longer than its limit."""
+def is_over(state: RunState, utc: str, waited_ms: int) -> bool:
+    """Tell whether the wait is over: by the wall clock, or because nothing else happened for as long as it was to last."""
     if state.wait_until is None:
         return False
-    return ms_of(utc) >= ms_of(state.wait_until) or waited_ms >= int(limits.wait_max_minutes)
+    return ms_of(utc) >= ms_of(state.wait_until) or waited_ms >= state.wait_length_ms
 
 
 def ended(waited_ms: int) -> Fact:
