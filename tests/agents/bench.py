@@ -76,6 +76,7 @@ def bench(
     """Yield an agent in its fence, a packet for it to work on, and the model that it talks to."""
     with Model(script, fault) as model, home(name, model.url) as folders, TemporaryDirectory() as place:
         repo = _repository(Path(place, "repo"))
+        model.counts_sides = PROGRAMS[name].counts_sides
         source = surroundings(name, folders, Path(place, "cache"))
         agent = agents.one_named(Agent(), PROGRAMS[name].words or name, None, None)
         profile = agents.profile_of(agent, source)

@@ -84,12 +84,12 @@ _TABLE: dict[str, tuple[Reason | None, ...]] = {
     "cut once":     (_OK,      _OK,      _OK,      _AWAY,    _OK,      _AWAY),
     "cut late":     (_AWAY,    _AWAY,    _AWAY,    _AWAY,    _AWAY,    _AWAY),
     "html":         (_AWAY,    _AWAY,    _AWAY,    _AWAY,    _AWAY,    _AWAY),
-    "empty":        (_NOTHING, _NOTHING, _NOTHING, _ERROR,   _NOTHING, _ERROR),
+    "empty":        (_NOTHING, _NOTHING, _NOTHING, _ERROR,   _NOTHING, _NOTHING),
     "unknown tool": (_OK,      _OK,      _OK,      _OK,      _OK,      _OK),
     "token limit":  (_ERROR,   _ERROR,   _NOTHING, _NOTHING, _ERROR,   _NOTHING),
     "refusal":      (_REFUSED, _REFUSED, _REFUSED, _NOTHING, _REFUSED, _NOTHING),
     "question":     (_ASKED,   _ASKED,   _ASKED,   _ASKED,   _ASKED,   _ASKED),
-    "endless":      (_TIME,    _TIME,    _TIME,    _NOTHING, _TIME,    _NOTHING),
+    "endless":      (_TIME,    _TIME,    _TIME,    _NOTHING, _TIME,    _ERROR),
 }  # fmt: skip
 
 TABLE = {agent: {case: row[column] for case, row in _TABLE.items()} for column, agent in enumerate(AGENTS)}
@@ -116,5 +116,5 @@ def sample(agent: str) -> tuple[Case, ...]:
 
 FREE = frozenset({_LOGIN, _MODEL, _LIMIT, _AWAY, _ASKED})
 """The reasons that spend no attempt: what happened says nothing about the work."""
-TELLS_WHEN = frozenset({"claude", "opencode", "gemini"})
+TELLS_WHEN = frozenset({"claude", "opencode", "gemini", "gemini-acp"})
 """The agents that hand on when a rate limit ends."""

@@ -36,6 +36,8 @@ class Program:
     """Whose settings it has."""
     words: str = ""
     """What `--agent` is given for it."""
+    counts_sides: bool = False
+    """Whether its usage holds side questions too, such as one for a title."""
 
     @property
     def folder(self) -> Path:
@@ -55,7 +57,7 @@ PROGRAMS = {
         Program("gemini", "@google/gemini-cli", "0.61.0", seconds=40),
         Program(
             "claude-acp", "@agentclientprotocol/claude-agent-acp", "0.99.0", scripts=True, seconds=30, more=(NODE,),
-            executable="claude-agent-acp", home="claude", words="acp:claude-agent-acp",
+            executable="claude-agent-acp", home="claude", words="acp:claude-agent-acp", counts_sides=True,
         ),
         Program(
             "gemini-acp", "@google/gemini-cli", "0.61.0", seconds=40, executable="gemini", home="gemini",

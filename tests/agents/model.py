@@ -60,6 +60,7 @@ class Model:
         self.lock = threading.Lock()
         self.closing = threading.Event()
         self.numbers = count(1)
+        self.counts_sides = False
         self.http = _Http(("127.0.0.1", 0), _Handler)
         self.http.model = self
         self.url = f"http://127.0.0.1:{self.http.server_port}"
@@ -75,8 +76,9 @@ class Model:
 
     @property
     def spent(self) -> int:
-        """Return the tokens of all answers, side questions left out."""
-        return sum(one.usage.total for one in self.log if one.usage and one.place is not None)
+        """Return the tokens of all answers; side questions, such as one for a title, only where the agent counts them."""
+        asked = (one for one in self.log if self.counts_sides or one.place is not None)
+        return sum(one.usage.total for one in asked if one.usage)
 
     def note(self, asked: Asked) -> None:
         with self.lock:

@@ -52,6 +52,7 @@ class Ran:
 
 def carry_out(name: str, repo: Path, model: Model, *, word: str = "", fence: str = "auto") -> Ran:
     """Run the story with an agent; `word` is what else its processes are known by."""
+    model.counts_sides = PROGRAMS[name].counts_sides
     with home(name, model.url) as folders:
         env = surroundings(name, folders, repo.parent / "cache")
         fence = "off" if sandbox.detect("auto", env).kind == "none" else fence
