@@ -24,7 +24,7 @@ from santiago.process.place import STORES
 from santiago.process.probe import runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from santiago.process.command import Command
     from santiago.process.fence import SandboxKind
@@ -88,8 +88,11 @@ class Apart(Sandbox):
         variables = fence.place.variables if fence.place else {}
         inside = replace(command, env={**with_own_caches(command.env, OWN_TEMPORARY), **variables})
         cwd, names = (fence.place.seen, fence.place.names) if fence.place else (command.cwd, (command.cwd,))
-        copies = fence.home.copies if fence.home else ()
+        copies = fence.home.copies if fence.home else {}
         links = dict(_links((*fence.readonly, *fence.writable, *copies, *names), layers))
+        links |= {
+            os.path.realpath(own): os.path.realpath(copies[own]) for own in copies if _is_linked(own, copies, layers)
+        }
         ordered = sorted(layers.items(), key=lambda one: (one[0].count("/"), one[0]))
         for _, layer in ordered:
             for name in ("upper", "work", "merged") if layer.how == "over" else ():
@@ -116,8 +119,14 @@ class Apart(Sandbox):
         layers = {**self._surroundings, **_hidden(fence.hidden), **_as_it_lies("show", fence.readonly)}
         if fence.place is not None:
             layers = {**self._beside(fence.place.seen, layers), **_placed(fence.place)}
-        for own, copy in fence.home.copies.items() if fence.home else ():
-            layers[os.path.realpath(own)] = Layer("open", os.path.realpath(copy))
+        copies = fence.home.copies if fence.home else {}
+        for own, copy in copies.items():
+            real = os.path.realpath(copy)
+            if _is_linked(own, copies, layers):
+                around = str(Path(real).parent)
+                layers[around] = Layer("open", around)
+            else:
+                layers[os.path.realpath(own)] = Layer("open", real)
         temporary = Layer("open", os.path.realpath(fence.temporary)) if fence.temporary else Layer("fresh")
         return {**layers, **_as_it_lies("open", fence.writable), OWN_TEMPORARY: temporary}
 
@@ -240,6 +249,14 @@ def _links(paths: Iterable[str], layers: Layers) -> Iterator[tuple[str, str]]:
                 place = str(Path(os.path.realpath(step.parent), step.name))
                 if _is_fresh(place, layers):
                     yield place, os.path.realpath(step)
+
+
+def _is_linked(own: str, copies: Mapping[str, str], layers: Layers) -> bool:
+    """Tell whether a copied file is a link to its copy inside: nothing can be renamed to a file over which one is mounted.
+
+    Programs that cannot do that write such a file in place, and what reads it meanwhile finds half of it.
+    """
+    return not toolchains.is_folder(copies[own]) and _is_fresh(os.path.realpath(own), layers)
 
 
 def _is_fresh(place: str, layers: Layers) -> bool:
