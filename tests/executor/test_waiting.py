@@ -209,6 +209,16 @@ def test_a_laptop_s_sleep_counts_as_waiting_and_a_clock_that_was_set_back_does_n
     assert run.clock.now <= most * 60_000
 
 
+def test_an_hour_in_which_a_person_was_asked_shortens_no_wait_that_comes_later() -> None:
+    plan, policy = plan_of([story("S1"), story("S2", needs=["S1"])]), Policy(gates=("result",))
+    run = Simulation(plan, policy=policy, attended=True, performer=refused(1, seconds=600, name="S2"))
+    run.answers = lambda question: "validate" if run.clock.now > HOUR else None
+    run.wakes = lambda state: HOUR + 1 if state.open_questions() and run.clock.now <= HOUR else None
+    assert run.run().phase is RunPhase.SUCCESS
+    assert begins(run)["S2/1"] >= HOUR
+    assert begins(run)["S2/2"] - begins(run)["S2/1"] >= 600_000 + MARGIN_MS
+
+
 @each("reason", [Reason.AGENT_NOT_SIGNED_IN, Reason.AGENT_MODEL_NOT_FOUND, Reason.AGENT_DENIED])
 def test_what_a_person_must_mend_blocks_the_run_costs_no_attempt_and_no_other_story_begins(reason: Reason) -> None:
     plan = plan_of([story(f"S{n}") for n in range(1, 5)])

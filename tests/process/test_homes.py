@@ -84,15 +84,21 @@ def test_settings_that_an_agent_writes_stay_in_a_copy(run: Callable[[str], tuple
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("linked", [False, True])
 def test_a_copied_file_can_be_replaced_whole_so_that_no_other_program_reads_half_of_it(
-    run: Callable[[str], tuple[Report, Home]], home: Path
+    run: Callable[[str], tuple[Report, Home]], home: Path, linked: bool
 ) -> None:
     """Claude Code's processes read each other's half-written ~/.claude.json where it was mounted and no rename was possible."""
+    if linked:  # as people do who keep such files in a repository
+        (home / "dotfiles").mkdir()
+        (home / ".robo.json").rename(home / "dotfiles/robo.json")
+        (home / ".robo.json").symlink_to("dotfiles/robo.json")
+    before = content(home)
     report, own = run(
         'file=$(readlink -f ~/.robo.json) && echo new >"$file.new" && mv "$file.new" "$file" && grep new ~/.robo.json'
     )
     assert report.exit_code == 0, report
-    assert (content(home), own.left()) == (FILES, ("~/.robo.json",))
+    assert (content(home), own.left()) == (before, ("~/.robo.json",))
 
 
 def test_only_what_the_profile_names_is_written_back_what_is_too_large_is_only_read_and_sessions_begin_empty(

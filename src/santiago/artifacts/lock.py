@@ -78,9 +78,8 @@ class Lock:
         workers = {step: asdict(beat) for step, beat in sign.workers.items()}
         signs = {"used_ms": sign.used_ms, "steps": sign.steps, **({"workers": workers} if workers else {})}
         content = json.dumps(signs).encode()
-        self._longest = max(
-            self._longest, len(content)
-        )  # never shorter than before, since it may be read at any moment
+        # Never shorter than before, since it may be read at any moment.
+        self._longest = max(self._longest, len(content))
         if len(self._signature) + self._longest < SIGNATURE:
             with contextlib.suppress(OSError):
                 os.pwrite(self._handle, content.ljust(self._longest) + b"\n", len(self._signature))

@@ -185,8 +185,9 @@ class Coordinator:
         began, idle, unclaimed = self.clock.monotonic_ms(), not self.agenda.flying, self._is_unclaimed()
         finished = self.engine.wait(POLL_MS)
         passed = self.clock.monotonic_ms() - began
-        if idle:  # waiting for the agent's service is no execution time
-            self.waited_ms, self.mark = self.waited_ms + passed, self.mark + passed
+        if idle:  # waiting for the agent's service, or for a person, is no execution time
+            self.waited_ms += passed if self.fold.state.wait_until else 0
+            self.mark += passed
         elif unclaimed:  # nor is waiting for a worker
             self.mark += passed
         self.unclaimed_ms = self.unclaimed_ms + passed if unclaimed and finished is None else 0

@@ -24,7 +24,7 @@ from santiago.process.place import STORES
 from santiago.process.probe import runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from santiago.process.command import Command
     from santiago.process.fence import SandboxKind
@@ -90,9 +90,8 @@ class Apart(Sandbox):
         cwd, names = (fence.place.seen, fence.place.names) if fence.place else (command.cwd, (command.cwd,))
         copies = fence.home.copies if fence.home else {}
         links = dict(_links((*fence.readonly, *fence.writable, *copies, *names), layers))
-        links |= {
-            os.path.realpath(own): os.path.realpath(copies[own]) for own in copies if _is_linked(own, copies, layers)
-        }
+        placed = {os.path.realpath(own): os.path.realpath(copy) for own, copy in copies.items()}
+        links |= {own: copy for own, copy in placed.items() if own not in layers}
         ordered = sorted(layers.items(), key=lambda one: (one[0].count("/"), one[0]))
         for _, layer in ordered:
             for name in ("upper", "work", "merged") if layer.how == "over" else ():
@@ -119,14 +118,13 @@ class Apart(Sandbox):
         layers = {**self._surroundings, **_hidden(fence.hidden), **_as_it_lies("show", fence.readonly)}
         if fence.place is not None:
             layers = {**self._beside(fence.place.seen, layers), **_placed(fence.place)}
-        copies = fence.home.copies if fence.home else {}
-        for own, copy in copies.items():
-            real = os.path.realpath(copy)
-            if _is_linked(own, copies, layers):
-                around = str(Path(real).parent)
-                layers[around] = Layer("open", around)
-            else:
-                layers[os.path.realpath(own)] = Layer("open", real)
+        for own, copy in fence.home.copies.items() if fence.home else ():
+            there, real = os.path.realpath(own), Path(copy).resolve()
+            if not real.is_dir() and _is_fresh(there, layers):
+                # Inside it is a link: nothing can be renamed to a file over which one is mounted. Programs that cannot do that
+                # write such a file in place, and what reads it meanwhile finds half of it.
+                there, real = str(real.parent), real.parent
+            layers[there] = Layer("open", str(real))
         temporary = Layer("open", os.path.realpath(fence.temporary)) if fence.temporary else Layer("fresh")
         return {**layers, **_as_it_lies("open", fence.writable), OWN_TEMPORARY: temporary}
 
@@ -249,14 +247,6 @@ def _links(paths: Iterable[str], layers: Layers) -> Iterator[tuple[str, str]]:
                 place = str(Path(os.path.realpath(step.parent), step.name))
                 if _is_fresh(place, layers):
                     yield place, os.path.realpath(step)
-
-
-def _is_linked(own: str, copies: Mapping[str, str], layers: Layers) -> bool:
-    """Tell whether a copied file is a link to its copy inside: nothing can be renamed to a file over which one is mounted.
-
-    Programs that cannot do that write such a file in place, and what reads it meanwhile finds half of it.
-    """
-    return not toolchains.is_folder(copies[own]) and _is_fresh(os.path.realpath(own), layers)
 
 
 def _is_fresh(place: str, layers: Layers) -> bool:
