@@ -75,6 +75,8 @@ class Watch:
             handle = real(path, flags, mode, dir_fd=dir_fd)
             if new:
                 self._named(path, dir_fd)
+            if flags & os.O_TRUNC:  # what is written to it by a file object of Python is not seen
+                self.dirty.add(os.fstat(handle).st_ino)
             return handle
 
         return call

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from proofs.crash.syncs import Watch
 
+from santiago.artifacts.files import write_new, write_whole
 from santiago.artifacts.inbox import Inbox
 from santiago.artifacts.log import Log
 from santiago.contract.answers import Letter
@@ -63,3 +64,13 @@ def test_a_persons_first_letter_is_on_disk_when_dropped_and_so_is_that_it_was_he
     inbox.put_away(inbox.collect())
     assert watch.lasting("inbox/done/stop.json")
     assert watch.names == set(), "a letter that was obeyed must not come back after a power cut"
+
+
+def test_a_file_that_is_written_whole_or_made_is_on_disk_with_its_name_and_all_that_it_holds(
+    out: Path, watch: Watch
+) -> None:
+    for content in (b"first", b"second"):
+        write_whole(out / "one", content)
+        assert watch.lasting("one")
+    assert write_new(out / "two", b"once")
+    assert watch.lasting("two")
