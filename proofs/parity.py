@@ -36,7 +36,7 @@ def one(seed: int) -> str:
 
 
 def run(arguments: list[str]) -> list[Measured]:
-    chosen = options("parity", count=100).parse_args(arguments)
+    chosen = options("parity", count=200).parse_args(arguments)
     began = told = time.monotonic()
     plans, wrong = 0, list[str]()
     # Processes and not threads, since a run forks its helper before it has threads.
