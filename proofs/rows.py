@@ -200,6 +200,8 @@ PROOFS = (
 )  # fmt: skip
 
 _LOOP = "wall time of 100 stories / a bare shell loop with the same checkouts, median of five interleaved pairs"
+_FLEET = "300 stories on the virtual clock, attempts of about eight minutes and checks of one,"
+_RED = "the same with one work in ten red beside the work of others / with checks that take no time, mean of eight,"
 BENCHMARKS = (
     Measurement(
         command="./dev bench startup", paths=("src/santiago", "benchmarks/bench_startup.py"),
@@ -242,6 +244,19 @@ BENCHMARKS = (
             "execute-wall-empty": f"{_LOOP}: an agent and a check that do next to nothing",
             "execute-cpu-growth": "processor time of 1,000 stories / of 100, start included",
             "execute-memory-growth": "peak memory of 1,000 stories / of 100",
+        },
+    ),
+    Measurement(
+        command="./dev bench simulate", paths=(*SIMULATED, "tests/executor/fleets.py", "benchmarks/bench_simulate.py"),
+        rows={
+            "fleet-64": f"{_FLEET} on 64 workers, mean of eight",
+            "fleet-16": f"{_FLEET} on 16 workers, mean of eight",
+            "fleet-64-red": f"{_RED} on 64 workers",
+            "fleet-16-red": f"{_RED} on 16 workers",
+            "fleet-verified": "second verdicts that are begun there for each story, on average",
+            "fleet-large-time": "processor time to simulate 10,000 stories on 1,000 workers",
+            "fleet-large-memory": "its peak memory",
+            "simulate-forecast": "processor time of `santiago simulate` for 100 stories: 200 runs, and what would make them faster",
         },
     ),
     Measurement(

@@ -20,8 +20,9 @@ from santiago.contract.steps import Attempt, Propose
 from santiago.executor.agenda import RULES, Agenda, agenda_of
 from santiago.executor.reopen import Grants
 from santiago.executor.scope import Scope
-from santiago.simulation.plans import plan_of, random_plan, story
-from santiago.simulation.world import DONE, EventEngine, SimulatedPerformer, Simulation
+from santiago.simulation.plans import random_plan
+from santiago.simulation.world import DONE, EventEngine, Simulation
+from tests.executor.fleets import Fleet
 from tests.executor.test_unproven import Unshowing
 
 POLICIES: tuple[dict[str, Any], ...] = (
@@ -143,27 +144,9 @@ def test_the_index_is_what_the_whole_state_says_after_any_history() -> None:
     )
 
 
-def load(stories: int, jobs: int, seed: int = 1) -> Simulation:
-    """Return a run like those of a fleet: half of the stories depend on another, one in five fails once, checks take a minute."""
-    random = Random(seed)
-    made = [
-        story(f"S{n}", needs=[f"S{random.randint(max(1, n - 300), n - 1)}"] if n > 1 and random.random() < 0.5 else [])
-        for n in range(1, stories + 1)
-    ]
-    failing = {one.id for one in made if random.random() < 0.2}
-    return Simulation(
-        plan_of(made), jobs=jobs,
-        duration=lambda step: random.randint(240_000, 720_000) if isinstance(step, Attempt) else 60_000,
-        performer=SimulatedPerformer(
-            fails=lambda name, attempt: Reason.STORY_VERIFICATION_FAILED if attempt == 1 and name in failing else None
-        ),
-        limits=Limits(run_max_attempts=10 * stories, run_timeout_minutes=Minutes.of(1e6)),
-    )  # fmt: skip
-
-
 def lines(stories: int) -> float:
     """Return how many lines of the core run for each event, with a fifth as many workers as stories."""
-    count, run = 0, load(stories, stories // 5)
+    count, run = 0, Fleet(stories, stories // 5).run
 
     def trace(frame: FrameType, what: str, _: object) -> Any:
         nonlocal count

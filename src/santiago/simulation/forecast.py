@@ -11,7 +11,7 @@ from santiago.contract.plan import Chunk, Plan, Story
 from santiago.contract.quantities import Minutes
 from santiago.contract.record import lean
 from santiago.executor.schedule import followed, overlap
-from santiago.simulation.drawn_run import WHOLE, Course, Drawn, Task, Without, drawn
+from santiago.simulation.drawn_run import REFUSALS, WHOLE, Course, Drawn, Task, Without, drawn
 from santiago.simulation.history import Draws, History
 
 ENDLESS = 10**9
@@ -97,7 +97,7 @@ def gains(task: Task, history: History, found: Forecast, runs: int, seed: int = 
     usual = spread([one.ms for one in found.runs[:runs]]).middle
     others = {
         name: forecast(changed, history, more, runs, seed, without).ms.middle
-        for name, (changed, more, without) in _variants(task, found.jobs).items()
+        for name, (changed, more, without) in _variants(task, history, found.jobs).items()
     }
     gained = [Gain(name, usual - ms) for name, ms in others.items()]
     return sorted((one for one in gained if one.ms > _WORTH * usual), key=lambda one: -one.ms)
@@ -106,7 +106,7 @@ def gains(task: Task, history: History, found: Forecast, runs: int, seed: int = 
 ONE_MORE = "one more job"
 
 
-def _variants(task: Task, jobs: int) -> dict[str, tuple[Task, int, Without]]:
+def _variants(task: Task, history: History, jobs: int) -> dict[str, tuple[Task, int, Without]]:
     stories = task.plan.stories
     waiting = followed(task.plan, optimistic=task.policy.optimistic)
     found: dict[str, tuple[Task, int, Without]] = {ONE_MORE: (task, jobs + 1, WHOLE)}
@@ -127,8 +127,10 @@ def _variants(task: Task, jobs: int) -> dict[str, tuple[Task, int, Without]]:
     if len(task.plan.chunks) > 1:
         found["chunks"] = (_in_one_chunk(task), jobs, WHOLE)
     found["integration"] = (task, jobs, Without(integration=True))
-    found["rate limits"] = (task, jobs, Without(refusals=True))
-    found["people's gates"] = (task, jobs, Without(people=True))
+    if any(one.reason in REFUSALS for one in history.attempts):
+        found["rate limits"] = (task, jobs, Without(refusals=True))
+    if history.people or task.policy.closed:
+        found["people's gates"] = (task, jobs, Without(people=True))
     return found
 
 

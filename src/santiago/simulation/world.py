@@ -64,12 +64,15 @@ class VirtualClock:
         self.now = 0
         self.wall = BEGIN
         """What the wall clock shows when `now` is 0; a laptop's sleep or a changed clock moves it."""
+        self.shown = (BEGIN, text_of(BEGIN))
 
     def monotonic_ms(self) -> int:
         return self.now
 
     def utc(self) -> str:
-        return text_of(self.wall + self.now)
+        if (ms := self.wall + self.now) != self.shown[0]:
+            self.shown = (ms, text_of(ms))
+        return self.shown[1]
 
 
 class EventEngine(WithoutWorkers):
@@ -96,9 +99,9 @@ class EventEngine(WithoutWorkers):
         return 0 if is_known else self.duration(order.step)
 
     def stop(self, step: str, *, now: bool) -> None:
-        """Of what runs here, only verifications ahead end before their time."""
+        """A step that is to end now does so, as a killed agent does."""
         if now:
-            self.hurry([order for _, _, order in self.heap if order.id == step and isinstance(order.step, VerifyAhead)])
+            self.hurry([order for _, _, order in self.heap if order.id == step])
 
     def hurry(self, orders: Collection[Order]) -> None:
         """Let some orders end now."""
