@@ -97,7 +97,7 @@ def gains(task: Task, history: History, found: Forecast, runs: int, seed: int = 
     usual = spread([one.ms for one in found.runs[:runs]]).middle
     others = {
         name: forecast(changed, history, more, runs, seed, without).ms.middle
-        for name, (changed, more, without) in _variants(task, history, found.jobs).items()
+        for name, (changed, more, without) in _variants(task, history, found).items()
     }
     gained = [Gain(name, usual - ms) for name, ms in others.items()]
     return sorted((one for one in gained if one.ms > _WORTH * usual), key=lambda one: -one.ms)
@@ -106,12 +106,15 @@ def gains(task: Task, history: History, found: Forecast, runs: int, seed: int = 
 ONE_MORE = "one more job"
 
 
-def _variants(task: Task, history: History, jobs: int) -> dict[str, tuple[Task, int, Without]]:
-    stories = task.plan.stories
+def _variants(task: Task, history: History, forecast: Forecast) -> dict[str, tuple[Task, int, Without]]:
+    """Return what may make a run faster. What cannot is left out, since each costs many runs."""
+    stories, jobs = task.plan.stories, forecast.jobs
     waiting = followed(task.plan, optimistic=task.policy.optimistic)
-    found: dict[str, tuple[Task, int, Without]] = {ONE_MORE: (task, jobs + 1, WHOLE)}
-    if len(stories) > jobs + 1:
-        found["jobs"] = (task, len(stories), WHOLE)
+    found: dict[str, tuple[Task, int, Without]] = {}
+    if any(run.was_full for run in forecast.runs):
+        found[ONE_MORE] = (task, jobs + 1, WHOLE)
+        if len(stories) > jobs + 1:
+            found["jobs"] = (task, len(stories), WHOLE)
     if any(story.depends_on for story in stories):
         found["dependencies"] = (
             _with(task, {story.id: replace(story, depends_on=()) for story in stories}),

@@ -86,6 +86,8 @@ class EventEngine(WithoutWorkers):
         """When the coordinator would look up again, by its own polling, before a step ends."""
         self.idle: list[int] = []
         """When it was asked to wait although nothing was under way."""
+        self.was_full = False
+        """Whether all jobs were at work at once."""
 
     def capacity(self) -> int:
         return self.jobs - len(self.heap)
@@ -93,6 +95,7 @@ class EventEngine(WithoutWorkers):
     def submit(self, order: Order) -> None:
         self.count += 1
         heapq.heappush(self.heap, (self.clock.now + self.lasts(order), self.count, order))
+        self.was_full = self.was_full or len(self.heap) >= self.jobs
 
     def lasts(self, order: Order) -> int:
         is_known = isinstance(self.performer, SimulatedPerformer) and self.performer.is_known(order)
