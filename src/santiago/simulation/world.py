@@ -28,7 +28,8 @@ from santiago.contract.outcomes import (
 from santiago.contract.phases import RunPhase
 from santiago.contract.plan import Plan
 from santiago.contract.policy import Limits, Policy, RunInput
-from santiago.contract.ports.run import Performer, Sign, Stop, WithoutWorkers
+from santiago.contract.ports.engine import Sign, WithoutWorkers
+from santiago.contract.ports.run import Performer, Stop
 from santiago.contract.quantities import Minutes
 from santiago.contract.reasons import Reason
 from santiago.contract.record import lean
