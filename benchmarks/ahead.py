@@ -22,7 +22,7 @@ from pathlib import Path
 from santiago.app.start.compose import execute
 from santiago.app.start.request import Request
 from santiago.contract.policy import Agent, Limits, Policy, RunInput, Verification
-from santiago.simulation.plans import plan_of, story
+from santiago.simulation.random_plans import plan_of, story
 
 top, count, jobs = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 plan = plan_of([story(f"S{n}", files=[f"S{n}.txt"]) for n in range(1, count + 1)])

@@ -16,7 +16,7 @@ from santiago.contract.reasons import Reason
 from santiago.simulation.drawn_run import Task, drawn
 from santiago.simulation.forecast import forecast
 from santiago.simulation.history import Draws, History, Tried
-from santiago.simulation.plans import random_plan
+from santiago.simulation.random_plans import random_plan
 
 if TYPE_CHECKING:
     from proofs.figures import Measured

@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import suppress
 from dataclasses import asdict
@@ -31,7 +32,9 @@ def one(command: str, measure: Callable[[], list[Measured]], *, why_not: str = "
     if why_not := why_not or _why_not_written(root, before):
         print(f"  will not be written into {PAGE}: {why_not}", flush=True)
     busy, began = machine_is_busy(), time.monotonic()
-    found = measure()
+    with tempfile.TemporaryDirectory() as state:  # its runs are none of the user's, and no history for their forecasts
+        os.environ["XDG_STATE_HOME"] = state
+        found = measure()
     seconds = time.monotonic() - began
     load = "busy" if machine_is_busy() or busy else "quiet"
     for measured in found:

@@ -32,7 +32,7 @@ from santiago.contract.steps import Adopt, Attempt, Integrate, Order, Step, Veri
 from santiago.executor.recover import Left
 from santiago.executor.reopen import Grants
 from santiago.simulation.fleet import URL, Fleet, FleetEngine, Worker
-from santiago.simulation.plans import random_plan
+from santiago.simulation.random_plans import random_plan
 from santiago.simulation.world import EventEngine, MemoryStore, SimulatedPerformer, Simulation, VirtualClock, letter
 
 MOST_STARTS = 200

@@ -12,7 +12,7 @@ import pytest
 from santiago.app.loading import working
 from santiago.artifacts.lock import Lock, holder, last_sign
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.ports.run import Sign
+from santiago.contract.ports.engine import Sign
 from santiago.contract.reasons import Reason
 from santiago.util.clock import moment
 from tests.util.each import each

@@ -13,7 +13,7 @@ from textual.widgets import OptionList, Static
 
 from santiago.board.board_handle import BoardHandle
 from santiago.tui.app import SantiagoApp
-from santiago.tui.board import BoardScreen, Column
+from santiago.tui.board_screen import BoardScreen, Column
 from santiago.tui.pane import Pane
 from tests.board.boards import Desk
 from tests.board.cards import NOW, blocked, card, spent
@@ -100,7 +100,7 @@ def drawn(name: str) -> str:
         await person.pilot.pause()
         found.append(person.app.export_screenshot(title="santiago board"))
 
-    with tempfile.TemporaryDirectory() as folder, patch("santiago.report.board.ticks_of", lambda _: TICKS):
+    with tempfile.TemporaryDirectory() as folder, patch("santiago.report.board_page.ticks_of", lambda _: TICKS):
         desk = Desk(Path(folder).resolve())
         filled(desk)
         look(desk, paints, size=size)

@@ -16,9 +16,9 @@ from santiago.board.board_telling import verdict_of
 from santiago.cli.main import santiago
 from santiago.cli.ticket_commands import board as command
 from santiago.contract.board import FIELDS
-from santiago.report.board import board_data
+from santiago.report.board_page import board_data
 from santiago.tui.app import SantiagoApp
-from santiago.tui.board import BoardScreen, Column
+from santiago.tui.board_screen import BoardScreen, Column
 from santiago.tui.keys import BOARD
 from tests.board import desk as shells
 from tests.board.boards import Desk, desk
@@ -59,7 +59,7 @@ def test_the_only_column_with_tickets_is_readable_at_once_on_a_narrow_terminal(d
 
 def test_what_another_process_does_is_shown(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """The board in the TUI follows other processes live, not only by reading all of it now and then."""
-    monkeypatch.setattr("santiago.tui.board.SLOW", 10**9)
+    monkeypatch.setattr("santiago.tui.board_screen.SLOW", 10**9)
     desk.add(card("T1"))
 
     async def watches(person: Person) -> None:
@@ -268,7 +268,7 @@ def test_without_a_terminal_it_is_a_list(
 ) -> None:
     """Fourteen fields in their order, and what they mean now; what has to be decided, and by whom."""
     filled(desk)
-    monkeypatch.setattr("santiago.report.board.ticks_of", lambda _: TICKS)
+    monkeypatch.setattr("santiago.report.board_page.ticks_of", lambda _: TICKS)
     monkeypatch.setattr("santiago.cli.board_views.utc", lambda: NOW)
     assert command.main(["--plain"], standalone_mode=False) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -300,7 +300,7 @@ def test_a_long_queue_is_shown_from_its_beginning(desk: Desk) -> None:
 
 @pytest.mark.parametrize(("minutes", "left"), [(60, 60), (1, 1), (0, 0), (-5, 0)])
 def test_a_lease_is_told_in_whole_minutes_by_the_boards_clock(minutes: int, left: int) -> None:
-    from santiago.report.board import lease_minutes
+    from santiago.report.board_page import lease_minutes
 
     assert lease_minutes(card("T1", expires=TICKS + minutes * 60_000), TICKS) == left
     assert lease_minutes(card("T1"), TICKS) is None

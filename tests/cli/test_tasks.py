@@ -12,7 +12,7 @@ from santiago.contract.phases import ENDED
 from santiago.contract.state import RunState, initial
 from santiago.executor.schedule import followed
 from santiago.report import tasks as lists
-from santiago.simulation.plans import plan_of, random_plan, story
+from santiago.simulation.random_plans import plan_of, random_plan, story
 from santiago.simulation.world import SimulatedPerformer, Simulation
 from santiago.util.text import flat
 from tests.cli.conftest import Done

@@ -10,8 +10,8 @@ from santiago.contract.fold import Fold
 from santiago.contract.phases import RunPhase, SessionPhase, StoryPhase
 from santiago.contract.plan import Plan
 from santiago.contract.state import RunState, StoryState, initial
-from santiago.simulation.plans import plan_of as plan_with
-from santiago.simulation.plans import story_of
+from santiago.simulation.random_plans import plan_of as plan_with
+from santiago.simulation.random_plans import story_of
 
 
 def plan_of(**needs: str) -> Plan:

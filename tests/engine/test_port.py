@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from santiago.contract.ports.run import Engine
+from santiago.contract.ports.engine import Engine
 from santiago.engine.threads import ThreadsEngine
 from santiago.simulation.world import EventEngine, VirtualClock
 from tests.engine.works import LONG_MS, Works, at_once, begin, outcome, promptly, step

@@ -9,7 +9,8 @@ from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from santiago.contract.outcomes import IntegrationOutcome, Outcome
-from santiago.contract.ports.run import Engine, Stop
+from santiago.contract.ports.engine import Engine
+from santiago.contract.ports.run import Stop
 from santiago.contract.steps import Integrate, Order, Step
 
 T = TypeVar("T")

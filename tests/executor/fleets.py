@@ -8,7 +8,7 @@ from santiago.contract.policy import Limits
 from santiago.contract.quantities import Minutes
 from santiago.contract.reasons import Reason
 from santiago.contract.steps import Attempt, Integrate, Step, VerifyAhead
-from santiago.simulation.plans import plan_of, story
+from santiago.simulation.random_plans import plan_of, story
 from santiago.simulation.world import SimulatedPerformer, Simulation, Tree
 
 

@@ -10,7 +10,7 @@ from santiago.contract.codec import sealed
 from santiago.contract.phases import RunPhase
 from santiago.contract.plan import Plan
 from santiago.contract.policy import Agent, Limits, Policy, RunInput, Verification
-from santiago.simulation.plans import random_plan
+from santiago.simulation.random_plans import random_plan
 
 BESIDE = 'for one in not-beside/*; do test ! -e "done/${one##*/}" || exit 1; done'
 Outcome = tuple[list[str], list[str], str]

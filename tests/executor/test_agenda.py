@@ -20,7 +20,7 @@ from santiago.contract.steps import Attempt, Propose
 from santiago.executor.agenda import RULES, Agenda, agenda_of
 from santiago.executor.reopen import Grants
 from santiago.executor.scope import Scope
-from santiago.simulation.plans import random_plan
+from santiago.simulation.random_plans import random_plan
 from santiago.simulation.world import DONE, EventEngine, Simulation
 from tests.executor.fleets import Fleet
 from tests.executor.test_unproven import Unshowing

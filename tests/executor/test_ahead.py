@@ -16,7 +16,7 @@ from santiago.contract.phases import RunPhase
 from santiago.contract.policy import Agent, Limits, Policy, RunInput, Verification
 from santiago.contract.state import RunState
 from santiago.contract.steps import Attempt, Integrate, Order, Step, VerifyAhead
-from santiago.simulation.plans import plan_of, random_plan, story
+from santiago.simulation.random_plans import plan_of, random_plan, story
 from santiago.simulation.world import EventEngine, SimulatedPerformer, Simulation
 from tests.executor.fleets import Fleet
 from tests.executor.parity import repository

@@ -24,7 +24,7 @@ from santiago.contract.ports.run import Stop
 from santiago.contract.quantities import Usd
 from santiago.contract.reasons import Reason
 from santiago.contract.state import RunState
-from santiago.simulation.plans import plan_of, story
+from santiago.simulation.random_plans import plan_of, story
 from tests.executor.parity import repository
 
 Play = Callable[[Packet, Stop], AgentEnding]

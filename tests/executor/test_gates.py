@@ -14,7 +14,7 @@ from santiago.contract.steps import Propose
 from santiago.executor.reopen import Grants
 from santiago.executor.scope import Scope
 from santiago.executor.tally import result
-from santiago.simulation.plans import plan_of, story
+from santiago.simulation.random_plans import plan_of, story
 from santiago.simulation.world import DONE, PASSED, SimulatedPerformer, Simulation
 from tests.util.each import each
 

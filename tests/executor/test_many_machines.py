@@ -21,7 +21,7 @@ from santiago.contract.state import RunState
 from santiago.contract.steps import Attempt, Step
 from santiago.executor.reopen import Grants
 from santiago.simulation.fleet import URL, Fleet, Worker
-from santiago.simulation.plans import plan_of, random_plan, story
+from santiago.simulation.random_plans import plan_of, random_plan, story
 from santiago.simulation.world import MemoryStore, SimulatedPerformer, Simulation, VirtualClock
 from tests.util.each import each
 

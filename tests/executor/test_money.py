@@ -15,7 +15,7 @@ from santiago.contract.steps import Attempt, Step
 from santiago.executor.recover import Left, interruptions
 from santiago.executor.reopen import Grants
 from santiago.executor.tally import result, usage_of
-from santiago.simulation.plans import plan_of, random_plan, story
+from santiago.simulation.random_plans import plan_of, random_plan, story
 from santiago.simulation.world import SimulatedPerformer, Simulation
 from tests.util.each import each
 

@@ -7,7 +7,7 @@ from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.policy import Limits, Policy
 from santiago.contract.quantities import Minutes
 from santiago.contract.reasons import Reason
-from santiago.simulation.plans import plan_of, story
+from santiago.simulation.random_plans import plan_of, story
 from santiago.simulation.world import SimulatedPerformer, Simulation
 from tests.executor.test_gates import STEP, Person, flow, stepwise
 from tests.util.each import each

@@ -13,7 +13,7 @@ from santiago.contract.steps import Attempt, Step, story_of
 from santiago.executor.reopen import Grants
 from santiago.executor.schedule import overlap
 from santiago.executor.scope import Scope
-from santiago.simulation.plans import plan_of, random_plan, story
+from santiago.simulation.random_plans import plan_of, random_plan, story
 from santiago.simulation.world import SimulatedPerformer, Simulation
 from tests.util.each import each
 

@@ -9,7 +9,7 @@ from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.policy import Limits, Policy
 from santiago.contract.reasons import Reason
 from santiago.contract.steps import Attempt, Step, story_of
-from santiago.simulation.plans import plan_of, random_plan, story
+from santiago.simulation.random_plans import plan_of, random_plan, story
 from santiago.simulation.world import SimulatedPerformer, Simulation
 from tests.util.each import each
 

@@ -14,7 +14,7 @@ from santiago.contract.policy import Policy
 from santiago.contract.ports.agent import Packet
 from santiago.contract.ports.run import Stop
 from santiago.contract.reasons import Reason
-from santiago.simulation.plans import plan_of, story
+from santiago.simulation.random_plans import plan_of, story
 from tests.executor.test_endings import Play, World, ctrl_c, ending
 
 TEST = """\

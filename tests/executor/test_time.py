@@ -5,11 +5,11 @@ from typing import Literal
 
 from santiago.contract.fold import fold_all
 from santiago.contract.phases import ENDED
-from santiago.contract.ports.run import Sign
+from santiago.contract.ports.engine import Sign
 from santiago.contract.state import RunState
 from santiago.contract.steps import Step
 from santiago.executor.recover import lasted, unseen
-from santiago.simulation.plans import plan_of, random_plan, story
+from santiago.simulation.random_plans import plan_of, random_plan, story
 from santiago.simulation.world import Simulation
 from tests.util.each import each
 

@@ -11,7 +11,7 @@ from santiago.contract.ports.run import Stop
 from santiago.contract.reasons import Reason
 from santiago.contract.state import Question, RunState
 from santiago.contract.steps import Adopt, Attempt, Order, Step
-from santiago.simulation.plans import plan_of, random_plan, story
+from santiago.simulation.random_plans import plan_of, random_plan, story
 from santiago.simulation.world import SimulatedPerformer, Simulation
 from tests.util.each import each
 

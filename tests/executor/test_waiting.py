@@ -17,7 +17,7 @@ from santiago.contract.steps import Attempt, Step
 from santiago.executor.loop import POLL_MS
 from santiago.executor.schedule import followed
 from santiago.executor.waiting import MARGIN_MS
-from santiago.simulation.plans import plan_of, random_plan, story
+from santiago.simulation.random_plans import plan_of, random_plan, story
 from santiago.simulation.world import SimulatedPerformer, Simulation
 from tests.util.each import each
 

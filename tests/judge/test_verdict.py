@@ -10,7 +10,7 @@ from santiago.judge import tests_first, verdict
 from santiago.judge.comparison import Shown, of_files
 from santiago.judge.missing import Missing
 from santiago.judge.verdict import Check
-from santiago.simulation.plans import story_of
+from santiago.simulation.random_plans import story_of
 from tests.judge.showing import shown
 from tests.util.each import each
 

@@ -21,7 +21,7 @@ from santiago.report.forecast_page import bottleneck, off, page, sentence, svg
 from santiago.simulation.drawn_run import Task
 from santiago.simulation.forecast import Gain, critical_path, forecast, gains
 from santiago.simulation.history import Draws, History, Said, Tried, with_options
-from santiago.simulation.plans import plan_of, story
+from santiago.simulation.random_plans import plan_of, story
 from tests.cli.inside import inside
 from tests.simulation.planted import PLAN, plant
 from tests.util.each import each

@@ -37,7 +37,7 @@ MOST_ROUNDS = 1000
 """Rounds of messages before a program counts as one that never rests; a timer may begin one more now and then."""
 SOON = {
     "santiago.tui.watch.SLOW": 2, "santiago.tui.review.SLOW": 2, "santiago.tui.review.LATER": 0.001,
-    "santiago.tui.board.SECONDS": 0.1, "santiago.tui.watch.AGAIN": 0.1,
+    "santiago.tui.board_screen.SECONDS": 0.1, "santiago.tui.watch.AGAIN": 0.1,
 }  # fmt: skip
 """What the screens look at only now and then is looked at soon."""
 KEYS = {

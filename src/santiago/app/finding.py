@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
@@ -126,11 +125,6 @@ def names_run(word: str) -> bool:
     except SantiagoError:
         return False
     return True
-
-
-def is_of_session(question: str) -> bool:
-    """Tell by its id whether a question is one of a planning session; the questions of runs begin with a story's id."""
-    return re.fullmatch(r"(plan|agent)-[0-9]{1,6}", question) is not None
 
 
 def enumerated(runs: Sequence[Registered]) -> str:

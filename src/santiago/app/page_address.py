@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from santiago.app.finding import is_of_session
 from santiago.artifacts.files import read_json, write_whole
 from santiago.artifacts.registry import common_git_dir
 from santiago.contract.errors import SantiagoError
+from santiago.contract.ids import is_of_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

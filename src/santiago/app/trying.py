@@ -20,7 +20,7 @@ from santiago.contract.ports.agent import whole
 from santiago.contract.ports.run import Never
 from santiago.contract.reasons import ExitCode, Reason
 from santiago.contract.record import record
-from santiago.judge.telling import empty_note
+from santiago.judge.verdict_messages import empty_note
 from santiago.process import sandbox
 from santiago.process.place import Place, link_into
 from santiago.util.clock import SystemClock

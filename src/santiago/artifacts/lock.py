@@ -16,8 +16,8 @@ from santiago import __version__
 from santiago.artifacts.file_errors import refused
 from santiago.contract.codec import read_plain
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.ports.engine import Sign
 from santiago.contract.ports.queue import Beat
-from santiago.contract.ports.run import Sign
 from santiago.contract.reasons import Reason
 from santiago.util import regular
 from santiago.util.clock import moment

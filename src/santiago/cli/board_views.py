@@ -20,7 +20,7 @@ from santiago.cli.view.open_screens import has_screen
 from santiago.cli.view.terminal import say, show_data, show_lines, show_page
 from santiago.contract.board import fields_of
 from santiago.contract.reasons import ExitCode
-from santiago.report.board import whole_board
+from santiago.report.board_page import whole_board
 from santiago.report.board_pages import awaited, board_page, empty_page, headline, stuck, word
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def board(plain: bool, actor: str | None, as_json: bool) -> int:
         if as_json or plain or not has_screen():
             show_page(board_page(whole_board(opened, backlog, utc())), as_json=as_json)
             return 0
-        from santiago.tui.board import show_board  # loaded only where there is a screen
+        from santiago.tui.board_screen import show_board  # loaded only where there is a screen
 
         return show_board(opened, backlog, named(actor), utc)
 

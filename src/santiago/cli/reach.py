@@ -9,11 +9,12 @@ import click
 from santiago.app import requests
 from santiago.app.actor import actor as named
 from santiago.app.finding import find_run as _find_run
-from santiago.app.finding import is_of_session, names_run, naming
+from santiago.app.finding import names_run, naming
 from santiago.app.loading import frozen, load, working
 from santiago.app.start.identity import refuse_copied
 from santiago.cli.named_story import run_and_story
 from santiago.cli.view.terminal import say, show_data, show_page
+from santiago.contract.ids import is_of_session
 from santiago.report.asking import waiting
 
 if TYPE_CHECKING:

@@ -44,3 +44,8 @@ def first_free(wanted: str, is_taken: Callable[[str], bool], joint: str = "-") -
 def story_order(story_id: str) -> tuple[tuple[int, int, str], ...]:
     """Return the key by which S2 sorts before S10, and S2 before S2.1."""
     return tuple((0, int(run), "") if run.isdecimal() else (1, 0, run) for run in _RUNS.findall(story_id))
+
+
+def is_of_session(question: str) -> bool:
+    """Tell by its id whether a question is one of a planning session; the questions of runs begin with a story's id."""
+    return re.fullmatch(r"(plan|agent)-[0-9]{1,6}", question) is not None

@@ -6,7 +6,7 @@ import threading
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
-from santiago.contract.ports.run import WithoutWorkers
+from santiago.contract.ports.engine import WithoutWorkers
 from santiago.contract.record import lean
 
 if TYPE_CHECKING:

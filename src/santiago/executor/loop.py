@@ -15,7 +15,8 @@ from santiago.contract.fold import Fold
 from santiago.contract.phases import ENDED, RunPhase, StoryPhase
 from santiago.contract.plan import Plan, Story
 from santiago.contract.policy import Limits, RunInput
-from santiago.contract.ports.run import Clock, Engine, Sign
+from santiago.contract.ports.engine import Engine, Sign
+from santiago.contract.ports.run import Clock
 from santiago.contract.record import lean
 from santiago.contract.state import RunState, StoryState
 from santiago.contract.steps import (

@@ -10,7 +10,7 @@ from santiago.contract.events import Context, EventKind, Fact
 from santiago.contract.facts import of_run, of_story, spent
 from santiago.contract.outcomes import Usage
 from santiago.contract.phases import RunPhase, StoryPhase
-from santiago.contract.ports.run import Sign
+from santiago.contract.ports.engine import Sign
 from santiago.contract.ports.workspace import Snapshot
 from santiago.contract.quantities import Usd
 from santiago.contract.reasons import Reason

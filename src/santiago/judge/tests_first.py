@@ -13,8 +13,8 @@ from santiago.contract.reasons import Reason
 from santiago.judge.comparison import WHOLE, Shown, lost, vanished
 from santiago.judge.missing import Missing, found_no_test
 from santiago.judge.naming.named_tests import file_of
-from santiago.judge.telling import listed
 from santiago.judge.verdict import MOST_NAMES
+from santiago.judge.verdict_messages import listed
 
 Pairs = Sequence[tuple[Shown, Shown]]
 """What each check showed on the base, and on the base with the new tests."""

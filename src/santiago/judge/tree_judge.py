@@ -17,7 +17,7 @@ from santiago.contract.ports.run import Stop
 from santiago.contract.ports.workspace import Workspace
 from santiago.contract.reasons import Reason
 from santiago.contract.record import lean
-from santiago.judge import criteria_shown, excuses, telling, tests_first, verdict
+from santiago.judge import criteria_shown, excuses, tests_first, verdict, verdict_messages
 from santiago.judge.commandline import absent, names_what_is_missing, unwritten
 from santiago.judge.comparison import Shown, ends_alike, fallen, of_files, retried, sees
 from santiago.judge.doubts import doubts
@@ -117,10 +117,15 @@ class TreeJudge:
         for story in stories:
             commands = commands_of(story, self.run_input)
             if commands and all(command in blinded for command in commands):
-                message = telling.blind(story, commands[0], self.has_folder)
-                return replace(examination, reason=Reason.NOTHING_VERIFIED, message=message, hint=telling.BLIND_HINT)
+                message = verdict_messages.blind(story, commands[0], self.has_folder)
+                return replace(
+                    examination, reason=Reason.NOTHING_VERIFIED, message=message, hint=verdict_messages.BLIND_HINT
+                )
         notes = (one.note for one in found.values() if one.note)
-        return replace(examination, notes=(*notes, *map(telling.blind_note, blinded), *map(telling.empty_note, empty)))
+        return replace(
+            examination,
+            notes=(*notes, *map(verdict_messages.blind_note, blinded), *map(verdict_messages.empty_note, empty)),
+        )
 
     def _look(self, trials: Sequence[Trial], shown: Sequence[Shown], stop: Stop) -> None:
         """Find out which of these checks fail when all files of the trials' tree except the tests are spoiled."""
@@ -162,7 +167,7 @@ class TreeJudge:
         checks = [self._check(work, base[command], shown[command], earlier.get(command), trees) for command in base]
         found = self._with_causes(verdict.of_work(checks), work, checks)
         if not checks and work.story.role == "scientist":
-            found = telling.package(found)
+            found = verdict_messages.package(found)
         found = replace(found, judge_files=trees.judging, beside=tuple(filter(trees.files.beside, trees.paths)))
         if found.passed and trees.judging:
             check = partial(self.trials.results, trial.on("old-tests", trees.with_old_tests()), stop)
@@ -173,7 +178,7 @@ class TreeJudge:
         if found.passed:
             found = verdict.of_old_tests(found, checks, trees, work.story.speaks_of)
             found = _asking_about_loaded(found, trees)
-            found = telling.of_old_tests(found, self.run_input.policy, trees.difference)
+            found = verdict_messages.of_old_tests(found, self.run_input.policy, trees.difference)
         if found.passed or found.reason is Reason.CHANGED_EXPECTATION:
             if trees.tests and not verdict.is_proved(checks):
                 took = max(check.work.result.seconds for check in checks)
@@ -230,8 +235,8 @@ class TreeJudge:
         files, red = self.workspace.files(work.snapshot.commit), [one for one in checks if not one.work.is_green]
         absent_tests = [path for one in red if one.is_own for path in unwritten(one.work.command, files)]
         if not absent_tests and found.reason is Reason.NOTHING_VERIFIED and found.as_before:
-            return telling.nothing_shown(found, untouched=True)
-        return telling.without_test_file(found, absent_tests[0]) if absent_tests else found
+            return verdict_messages.nothing_shown(found, untouched=True)
+        return verdict_messages.without_test_file(found, absent_tests[0]) if absent_tests else found
 
     def _trial(self, work: Work) -> Trial:
         return Trial(
@@ -267,9 +272,11 @@ class TreeJudge:
         # What is red now was red on the base too, or the verdict would be a failure.
         if red := [check for check in checks if not check.work.is_green]:
             if self.run_input.policy.takes_unproven:
-                return telling.nothing_shown(found, untouched=all(ends_alike(one.base, one.work) for one in red))
+                return verdict_messages.nothing_shown(
+                    found, untouched=all(ends_alike(one.base, one.work) for one in red)
+                )
         elif not self._can_see(checks, trial, stop):
-            return telling.nothing_seen(found)
+            return verdict_messages.nothing_seen(found)
         return found
 
     def _held_to_policy(self, found: Verdict, work: Work, checks: Sequence[Check], trees: Trees) -> Verdict:
@@ -283,7 +290,7 @@ class TreeJudge:
             return found  # no test can show it; a check of its own that still fails does show that it is not done
         before, after = (partial(self.workspace.read, commit) for commit in (work.base, work.snapshot.commit))
         excuse = excuses.excuse(trees.paths, trees.files.tests, before, after, dict(work.evidence))
-        return telling.unproven(found, policy.proof, checks, excuse)
+        return verdict_messages.unproven(found, policy.proof, checks, excuse)
 
     def _can_see(self, checks: Sequence[Check], trial: Trial, stop: Stop) -> bool:
         """Tell whether any of the checks notices broken work. Checks that could not be tried on the base are tried here."""
@@ -297,7 +304,7 @@ class TreeJudge:
         told = found.doubts + doubts(work.snapshot.changes, trees.files.judges, before, after)
         if lacking := self.trials.supply.lacking(work.base, work.snapshot.commit):
             told += (DoubtfulLine(path="", line=0, rule="dependencies", sentence=lacking, text=""),)
-        return telling.with_doubts(found, told, self.run_input.policy.doubts) if told else found
+        return verdict_messages.with_doubts(found, told, self.run_input.policy.doubts) if told else found
 
     def _with_criteria(self, found: Verdict, work: Work, checks: Sequence[Check], trial: Trial, stop: Stop) -> Verdict:
         """Return the verdict with the test that shows each criterion. If evidence is required, a criterion without it fails."""
@@ -312,7 +319,7 @@ class TreeJudge:
         rows = criteria_shown.matrix(work.story.criteria, dict(work.evidence), checks, alone, otherwise)
         found = replace(found, criteria=rows)
         lacking = [work.story.name_of(row.id) for row in rows if not row.is_shown]
-        return telling.without_evidence(found, lacking) if required and lacking and found.passed else found
+        return verdict_messages.without_evidence(found, lacking) if required and lacking and found.passed else found
 
     # Work of several stories together
 
@@ -380,7 +387,7 @@ class TreeJudge:
             checks = [replace(check, old_tests=old[key]) for check, key in zip(checks, now, strict=True)]
             found = verdict.of_old_tests(found, checks, trees)
             found = replace(_asking_about_loaded(found, trees), doubts=())  # a person was asked about each story
-            found = telling.of_run(found, accepted, self.run_input.policy, trees.difference)
+            found = verdict_messages.of_run(found, accepted, self.run_input.policy, trees.difference)
         return _judged(found, checks)
 
     def _of_run(

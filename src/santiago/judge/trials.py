@@ -195,8 +195,9 @@ def spoil(folder: str, paths: Sequence[str], content: bytes | None) -> None:
     for place in (Path(folder, path) for path in paths):
         if not os.path.lexists(place) or not is_inside(place.parent, folder):
             continue
-        is_folder = place.is_dir() and not place.is_symlink()  # of a submodule, which stays
-        if content is None and not is_folder:
-            place.unlink(missing_ok=True)
-        elif content is not None and place.is_file() and not place.is_symlink():
+        is_link = place.is_symlink()
+        if content is None:
+            if is_link or not place.is_dir():  # the folder of a submodule stays
+                place.unlink(missing_ok=True)
+        elif place.is_file() and not is_link:
             place.write_bytes(content)

@@ -16,7 +16,7 @@ from santiago.app import requests
 from santiago.app.actor import actor
 from santiago.app.config import user_file, user_lets_start
 from santiago.app.detached import Detached
-from santiago.app.finding import is_of_session, newest_of, runs_here
+from santiago.app.finding import newest_of, runs_here
 from santiago.app.loading import working
 from santiago.app.planning import session_word
 from santiago.app.planning.planning_sessions import Planning, open_here
@@ -25,6 +25,7 @@ from santiago.app.start.proposals import sentence
 from santiago.app.start.risky_settings import waiting as untrusted
 from santiago.contract.answers import FREE, KINDS, understood
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.ids import is_of_session
 from santiago.mcp.telling import BEGUN, board, compiled, document_here, run_of
 from santiago.report.asking import waiting
 from santiago.report.question import card, cards_of

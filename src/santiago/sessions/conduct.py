@@ -12,7 +12,7 @@ from santiago.contract.facts import of_run, spent
 from santiago.contract.phases import SessionPhase
 from santiago.contract.plan import CONTRACT_VERSION, Plan
 from santiago.contract.ports.agent import Drafting, Packet, whole
-from santiago.contract.ports.run import Sign
+from santiago.contract.ports.engine import Sign
 from santiago.contract.reasons import SHARED, Reason
 from santiago.contract.record import lean, record
 from santiago.contract.result import Feedback, Session

@@ -181,6 +181,8 @@ class Drawn:
     """Why it did not bring all stories onto the branch; None where it did."""
     course: Course
     limit: str = ""
+    was_full: bool = True
+    """Whether all jobs were at work at once. Where they never were, more of them change nothing."""
 
 
 @lean(frozen=True, kw_only=True)
@@ -228,6 +230,7 @@ def drawn(task: Task, draws: Draws, jobs: int, without: Without = WHOLE) -> Draw
         reason=None if whole else state.reason or Reason.INTERRUPTED,
         course=course,
         limit=next(limits, "") if not whole else "",
+        was_full=run.engine.was_full,
     )
 
 

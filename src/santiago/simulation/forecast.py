@@ -97,7 +97,7 @@ def gains(task: Task, history: History, found: Forecast, runs: int, seed: int = 
     usual = spread([one.ms for one in found.runs[:runs]]).middle
     others = {
         name: forecast(changed, history, more, runs, seed, without).ms.middle
-        for name, (changed, more, without) in _variants(task, history, found.jobs).items()
+        for name, (changed, more, without) in _variants(task, history, found).items()
     }
     gained = [Gain(name, usual - ms) for name, ms in others.items()]
     return sorted((one for one in gained if one.ms > _WORTH * usual), key=lambda one: -one.ms)
@@ -106,31 +106,37 @@ def gains(task: Task, history: History, found: Forecast, runs: int, seed: int = 
 ONE_MORE = "one more job"
 
 
-def _variants(task: Task, history: History, jobs: int) -> dict[str, tuple[Task, int, Without]]:
-    stories = task.plan.stories
-    waiting = followed(task.plan, optimistic=task.policy.optimistic)
-    found: dict[str, tuple[Task, int, Without]] = {ONE_MORE: (task, jobs + 1, WHOLE)}
-    if len(stories) > jobs + 1:
-        found["jobs"] = (task, len(stories), WHOLE)
-    if any(story.depends_on for story in stories):
-        found["dependencies"] = (
-            _with(task, {story.id: replace(story, depends_on=()) for story in stories}),
-            jobs,
-            WHOLE,
-        )
-    own = {story.id: replace(story, files=(f"~/{story.id}",)) for story in stories}
-    shared = {story.id for story in stories if story.files and waiting[story.id]}
-    if shared:
-        found["files that stories share"] = (_with(task, {s.id: own[s.id] for s in stories if s.files}), jobs, WHOLE)
-    if any(not story.files for story in stories) and not task.policy.optimistic:
-        found["stories without files"] = (_with(task, {s.id: own[s.id] for s in stories if not s.files}), jobs, WHOLE)
-    if len(task.plan.chunks) > 1:
-        found["chunks"] = (_in_one_chunk(task), jobs, WHOLE)
+def _variants(task: Task, history: History, forecast: Forecast) -> dict[str, tuple[Task, int, Without]]:
+    """Return what may make a run faster. What cannot is left out, since each costs many runs."""
+    jobs, stories = forecast.jobs, len(task.plan.stories)
+    found: dict[str, tuple[Task, int, Without]] = {}
+    if any(run.was_full for run in forecast.runs):
+        found[ONE_MORE] = (task, jobs + 1, WHOLE)
+        if stories > jobs + 1:
+            found["jobs"] = (task, stories, WHOLE)
+    found |= {name: (other, jobs, WHOLE) for name, other in _other_plans(task).items()}
     found["integration"] = (task, jobs, Without(integration=True))
     if any(one.reason in REFUSALS for one in history.attempts):
         found["rate limits"] = (task, jobs, Without(refusals=True))
     if history.people or task.policy.closed:
         found["people's gates"] = (task, jobs, Without(people=True))
+    return found
+
+
+def _other_plans(task: Task) -> dict[str, Task]:
+    """Return the task with other plans, each without one of the things that stories wait for."""
+    stories = task.plan.stories
+    waiting = followed(task.plan, optimistic=task.policy.optimistic)
+    own = {story.id: replace(story, files=(f"~/{story.id}",)) for story in stories}
+    found: dict[str, Task] = {}
+    if any(story.depends_on for story in stories):
+        found["dependencies"] = _with(task, {story.id: replace(story, depends_on=()) for story in stories})
+    if any(story.files and waiting[story.id] for story in stories):
+        found["files that stories share"] = _with(task, {s.id: own[s.id] for s in stories if s.files})
+    if any(not story.files for story in stories) and not task.policy.optimistic:
+        found["stories without files"] = _with(task, {s.id: own[s.id] for s in stories if not s.files})
+    if len(task.plan.chunks) > 1:
+        found["chunks"] = _in_one_chunk(task)
     return found
 
 

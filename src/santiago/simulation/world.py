@@ -28,7 +28,8 @@ from santiago.contract.outcomes import (
 from santiago.contract.phases import RunPhase
 from santiago.contract.plan import Plan
 from santiago.contract.policy import Limits, Policy, RunInput
-from santiago.contract.ports.run import Performer, Sign, Stop, WithoutWorkers
+from santiago.contract.ports.engine import Sign, WithoutWorkers
+from santiago.contract.ports.run import Performer, Stop
 from santiago.contract.quantities import Minutes
 from santiago.contract.reasons import Reason
 from santiago.contract.record import lean
@@ -86,6 +87,8 @@ class EventEngine(WithoutWorkers):
         """When the coordinator would look up again, by its own polling, before a step ends."""
         self.idle: list[int] = []
         """When it was asked to wait although nothing was under way."""
+        self.was_full = False
+        """Whether all jobs were at work at once."""
 
     def capacity(self) -> int:
         return self.jobs - len(self.heap)
@@ -93,6 +96,7 @@ class EventEngine(WithoutWorkers):
     def submit(self, order: Order) -> None:
         self.count += 1
         heapq.heappush(self.heap, (self.clock.now + self.lasts(order), self.count, order))
+        self.was_full = self.was_full or len(self.heap) >= self.jobs
 
     def lasts(self, order: Order) -> int:
         is_known = isinstance(self.performer, SimulatedPerformer) and self.performer.is_known(order)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 from fnmatch import fnmatchcase
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from santiago.contract.lazy_regex import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from santiago.workspace.repository import Repository
 
 _NAMES = (
     "__pycache__/ *.pyc *.pyo .pytest_cache/ .mypy_cache/ .ruff_cache/ .hypothesis/ .tox/ .nox/ .venv/ *.egg-info/ .eggs/"
@@ -22,7 +20,6 @@ _NAMES = (
 RULES = "".join(f"{name}\n" for name in _NAMES.split()).encode()
 """As ignore rules for git, weaker than all others. Files of the base stay tracked."""
 _PASSING = [rule.rstrip("/") for rule in _NAMES.split() if rule not in (".venv/", "node_modules/", "*.egg-info/")]
-_CRATE = b"Cargo.toml"
 _UNUSUAL = pattern(rb"[\\*?\[\]!# ]")
 """Characters that an ignore rule of git must escape."""
 
@@ -37,12 +34,3 @@ def rules_for(names: Iterable[str]) -> bytes:
     """Return ignore rules for exactly these paths. Paths with a line break are left out, since no rule can hold them."""
     lines = (_UNUSUAL.sub(rb"\\\g<0>", os.fsencode(name)) for name in names if "\n" not in name)
     return b"".join(b"/%b\n" % line for line in lines)
-
-
-def built_by_cargo(repository: Repository, index: Path, folder: Path) -> list[str]:
-    """Return the folders that cargo builds into: a `target` is one only where a crate stands beside it."""
-    crates = {_CRATE}
-    if _CRATE in index.read_bytes():
-        crates.update(repository.on_objects("ls-files", "-z", "--", "*Cargo.toml", index=index).out.split(b"\0"))
-    beside = [Path(os.fsdecode(crate)).parent for crate in crates if crate.rpartition(b"/")[2] == _CRATE]
-    return [str(one / "target") for one in beside if (folder / one / "Cargo.toml").is_file()]

@@ -6,29 +6,29 @@ import itertools
 import os
 import stat
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ports.workspace import Snapshot
 from santiago.contract.reasons import Reason
 from santiago.workspace import gitlinks, lfs
-from santiago.workspace.caches import built_by_cargo, rules_for
+from santiago.workspace.caches import rules_for
 from santiago.workspace.troubles import is_of_the_machine, refused, trouble
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from santiago.workspace.changes import Changes
     from santiago.workspace.folders import Place
     from santiago.workspace.git import Answer
     from santiago.workspace.repository import Repository
 
-
 MOST_BYTES = 2**30
 """Bytes of all new and changed files together, as their sizes say. Holes in a file count: git reads them too."""
 MOST_FILES = 100_000
 MOST_NAMED = 10
+_CRATE = b"Cargo.toml"
 
 
 class Sizes:
@@ -285,3 +285,12 @@ def noted_names(note: Path) -> list[str]:
 def is_folder(path: Path) -> bool:
     """Tell whether a path is a real folder. A link does not count: what it leads to is not the attempt's."""
     return path.is_dir() and not path.is_symlink()
+
+
+def built_by_cargo(repository: Repository, index: Path, folder: Path) -> list[str]:
+    """Return the folders that cargo builds into: a `target` is one only where a crate stands beside it."""
+    crates = {_CRATE}
+    if _CRATE in index.read_bytes():
+        crates.update(repository.on_objects("ls-files", "-z", "--", "*Cargo.toml", index=index).out.split(b"\0"))
+    beside = [Path(os.fsdecode(crate)).parent for crate in crates if crate.rpartition(b"/")[2] == _CRATE]
+    return [str(one / "target") for one in beside if (folder / one / "Cargo.toml").is_file()]

@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from santiago.util import regular
-from santiago.workspace.caches import built_by_cargo, rules_for
-from santiago.workspace.snapshot import is_folder, noted_names
+from santiago.workspace.caches import rules_for
+from santiago.workspace.snapshot import built_by_cargo, is_folder, noted_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,6 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from santiago.app.finding import is_of_session
 from santiago.app.loading import frozen_input, working
 from santiago.artifacts import run_locations
 from santiago.artifacts.file_errors import possible
@@ -16,6 +15,7 @@ from santiago.artifacts.reader import Reader
 from santiago.artifacts.session_files import ASKED, SessionFiles
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.ids import is_of_session
 from santiago.contract.plan import Plan
 from santiago.contract.policy import Agent
 from santiago.contract.record import lean

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from santiago.app.start.outside import Outside
     from santiago.app.start.request import Request
     from santiago.contract.policy import Agent
-    from santiago.contract.ports.run import Sign
+    from santiago.contract.ports.engine import Sign
     from santiago.contract.state import RunState
 
 

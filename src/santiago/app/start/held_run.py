@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from santiago.app.start.request import Request
-    from santiago.contract.ports.run import Clock, Sign
+    from santiago.contract.ports.engine import Sign
+    from santiago.contract.ports.run import Clock
     from santiago.contract.state import RunState
     from santiago.executor.loop import Urgency
     from santiago.process.place import Dependency

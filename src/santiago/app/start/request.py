@@ -13,18 +13,23 @@ from santiago.app.config import load as settings_at
 from santiago.app.finding import find_story, target
 from santiago.app.loading import frozen as begun_with
 from santiago.app.loading import frozen_input
+from santiago.app.paths import typed
 from santiago.app.start.agents import called, lasting
 from santiago.app.start.engine_terms import terms
 from santiago.app.start.identity import derived_id, frozen_path, repository_of
-from santiago.app.start.preflight import refuse_unapproved, refuse_unfit
 from santiago.app.start.proposals import refuse
+from santiago.artifacts.files import read_bytes
 from santiago.artifacts.names import PLAN, has_begun
 from santiago.artifacts.run_locations import refuse_linked
+from santiago.contract import codec
 from santiago.contract.box_ticks import is_same_plan
+from santiago.contract.codec import plan_digest
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Context
+from santiago.contract.plan import Finding
 from santiago.contract.policy import Policy
 from santiago.contract.quantities import Minutes, Usd
+from santiago.contract.reasons import Reason
 from santiago.contract.record import lean
 from santiago.executor.reopen import Grants
 from santiago.executor.scope import Scope
@@ -42,6 +47,8 @@ if TYPE_CHECKING:
     from santiago.contract.state import RunState
 
 
+_MOST = 20
+"""How many findings an error's message repeats. All of them are shown below it."""
 _CHANGED = "the settings of the agent have changed since the run began, and this start uses them"
 
 
@@ -203,8 +210,8 @@ def prepare(
             plan = begun if is_same_plan(begun, plan) else plan  # ticks may differ
         refuse_other(frozen_input(out_dir).limits, options, out_dir)
     elif not compiled:
-        refuse_unapproved(plan_file or out_dir / PLAN)
-        refuse_unfit(plan, plan_file or out_dir / PLAN, repo / run_input.prd_path)
+        _refuse_unapproved(plan_file or out_dir / PLAN)
+        _refuse_unfit(plan, plan_file or out_dir / PLAN, repo / run_input.prd_path)
     settings, now = _settings(out_dir, run_input, repo, options)
     # A person who supplies or accepts work only wants it on the branch, so no agent is started for other stories.
     scope = Scope(stories=frozenset()) if own_work or accepts else scope_of(plan, options.chunks, options.only)
@@ -331,3 +338,51 @@ def _shown(value: int | None) -> str:
     if value is None:
         return "no limit"
     return f"{value.written:g}" if isinstance(value, Minutes | Usd) else str(value)
+
+
+def _refuse_unapproved(path: Path) -> None:
+    """Raise if a plan is a revision of a planning session, since only a finalized plan can run."""
+    folder = path.absolute().parent.parent
+    if folder.parent.name == "sessions" and folder.parent.parent.name == ".santiago":
+        message = f"it belongs to the planning session {folder.name}, which is not final"
+        hint = f"`santiago review {folder.name}` shows it; --finalize there makes a run of it."
+        raise SantiagoError(Kind.BLOCKED, message, where=str(path), hint=hint, reason=Reason.NEEDS_USER_CONFIRMATION)
+
+
+def _refuse_unfit(plan: Plan, path: Path, document: Path) -> None:
+    """Raise with all findings if a plan breaks a rule, or if it does not match its digest.
+
+    `path` is its file, and `document` the document that it was compiled from.
+    """
+    from santiago.planner.compile import faults_of_plan
+    from santiago.planner.source import Source
+
+    text = read_bytes(path, codec.MAX_BYTES).decode()  # it was decoded before
+    found = (*_edited(plan, path, document), *faults_of_plan(Source(text, path=path.name)))
+    if not found:
+        return
+    said = [f"line {finding.line}: {finding.message}" if finding.line else finding.message for finding in found]
+    more = [f"and {len(said) - _MOST} more"] if len(said) > _MOST else []
+    raise SantiagoError(
+        Kind.INPUT,
+        "; ".join(said[:_MOST] + more),
+        where=str(path),
+        hint=found[0].hint,
+        reason=Reason.INVALID_INPUT,
+        findings=found,
+    )
+
+
+def _edited(plan: Plan, path: Path, document: Path) -> list[Finding]:
+    now = plan_digest(plan)
+    if now == plan.digest:
+        return []
+    return [
+        Finding(
+            level="error",
+            code="invalid_field",
+            line=0,
+            message=f"the plan was edited after it was written: its digest says {plan.digest[:16]}, and its text has {now[:16]}",
+            hint=f"`santiago plan {typed(path)}` plans what it says now; `santiago plan {typed(document)}` plans the document again.",
+        )
+    ]

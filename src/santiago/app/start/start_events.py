@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from santiago.artifacts.attempts import FileAttempts
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
-    from santiago.contract.ports.run import Sign
+    from santiago.contract.ports.engine import Sign
     from santiago.contract.state import RunState, StoryState
     from santiago.workspace.workspace import GitWorkspace
 

@@ -17,7 +17,7 @@ from santiago.board.board_handle import is_on_board, open_board
 from santiago.board.rules import Move
 from santiago.contract.board import MOVES, QUEUES
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.report.board import whole_board
+from santiago.report.board_page import whole_board
 from santiago.report.board_pages import ticket_page
 from santiago.report.page import Line
 from santiago.util.clock import SystemClock

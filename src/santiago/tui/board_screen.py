@@ -18,7 +18,7 @@ from santiago.board.loop_verdict import ACTIONABLE
 from santiago.board.rules import Move
 from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, MOVES
 from santiago.contract.errors import SantiagoError
-from santiago.report.board import whole_board
+from santiago.report.board_page import whole_board
 from santiago.report.board_pages import awaited, empty_page, for_people, headline, standing, ticket_page, tone_of, word
 from santiago.report.page import Line
 from santiago.tui.app import run
