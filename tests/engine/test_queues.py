@@ -8,13 +8,16 @@ import signal
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from santiago import __version__
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ports.queue import Ended, Known, LostError
 from santiago.engine.connect import open_queue
+from santiago.engine.place import Place
 from tests.engine.clients import COMMIT, RESULT, Client, address, beat, done, ended, seen
 from tests.engine.contents import contents, forgets
 from tests.engine.servers import Engine, awaited
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.xdist_group("queues")
 
+PAGE = (Path(__file__).parents[2] / "docs" / "machines.md").read_text(encoding="utf-8")
 LEASE_MS = 1000
 LONG_MS = 600_000
 ANSWER_MS = 20_000
@@ -449,3 +453,19 @@ def test_nothing_but_ids_hashes_and_numbers_enters_the_engine(
     )  # later than it is there
     words = contents(engine, queue, repository)
     assert [word for word in words if not re.fullmatch(r"[\w./:@+-]{0,80}|stop now", word)] == []
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_what_the_page_has_kubernetes_count_are_the_orders_that_wait(
+    engine: Engine, queue: Queue, repository: str, client: Callable[..., Client]
+) -> None:
+    import psycopg
+
+    (query,), named = re.findall(r"query: (.*)", PAGE), Place(version=__version__, repository=repository[:12])
+    example = Place(version="0.1.0", repository="0123456789ab").orders("default")
+    assert f"taskQueue: {example}\n" in PAGE
+    for number in (1, 2, 3):
+        queue.put(address(number), COMMIT, LONG_MS)
+    assert client("worker").claim()
+    with psycopg.connect(engine.url) as database:
+        assert database.execute(query.replace(example, named.orders("default"))).fetchone() == (2,)
