@@ -205,6 +205,16 @@ def test_a_quick_specification_of_bmad_is_one_story() -> None:
     assert rows(made) == ["1-6 front matter: context front matter", "8-33 the beginning: planned S1"]
 
 
+def test_a_table_whose_header_names_work_and_its_criteria_is_read_or_named_whatever_other_columns_it_has() -> None:
+    table = "| ID | Persona | Story | Acceptance criteria |\n|---|---|---|---|\n| U1-DEV | Dev | Browse | fast |\n| U2 | Any | Kill | stops |\n"
+    made = plan(f"# A\n\n## Stories\n{table}")
+    assert [(story.title, len(story.criteria)) for story in made.stories] == [("Browse", 1), ("Kill", 1)]
+    assert made.certain
+    unread = table.replace("U1-DEV", "-").replace("U2", "-")
+    made = plan(f"# A\n\n## Stories\n{unread}\n## Next\n### FR-1: Timer\n### FR-2: History\n")
+    assert (made.certain, [offer.count for offer in made.rivals]) == (False, [2])
+
+
 def test_what_stands_above_the_first_task_of_a_section_of_context_is_context() -> None:
     task = "### Task {0}: Part\n- [ ] **Step 1: Write `part{0}.py`**\n- [ ] **Step 2: Try it**\n\n"
     made = plan("# Plan\n\n## Global Constraints\n- No new dependency\n\n" + task.format(1) + task.format(2))

@@ -22,6 +22,7 @@ from santiago.planner import ids, sniff, words
 from santiago.planner.draft import Document, Status, Unit
 from santiago.planner.findings import few
 from santiago.planner.markdown.carriers import is_group
+from santiago.planner.markdown.labels import lists_work
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone, read_front_matter
 from santiago.planner.structured.tree import Object, items, objects
@@ -403,9 +404,9 @@ class _Markdown:
         if label.endswith((":", "：", "**")) and (words.fate(label) or words.concept(label)):
             return False
         if group.boxes or group.named:
-            return group.first.kind is Kind.ITEM or group.named > 1 or _lists_work(group.first.header)
+            return group.first.kind is Kind.ITEM or group.named > 1 or lists_work(group.first.header)
         if group.first.kind is Kind.ROW:
-            return _lists_work(group.first.header)
+            return lists_work(group.first.header)
         plain = around and (part.stories or at < 0 or at == self._title) and not self.known
         return bool(plain) and group.count > 1 and group.fields * 2 < group.count
 
@@ -454,11 +455,6 @@ def _with_lines(text: str, wanted: re.Pattern[str]) -> Iterator[tuple[int, re.Ma
         line += text.count("\n", before, found.start())
         before = found.start()
         yield line, found
-
-
-def _lists_work(header: tuple[str, ...]) -> bool:
-    names = {words.normal(cell) for cell in header}
-    return bool(names & words.NAME_COLUMNS - words.VAGUE_COLUMNS and not names & words.OTHER_COLUMNS)
 
 
 def _shown(text: str) -> str:

@@ -141,6 +141,15 @@ def columns_of(header: tuple[str, ...]) -> dict[str, int]:
     return found
 
 
+@lru_cache(maxsize=256)
+def lists_work(header: tuple[str, ...]) -> bool:
+    """Tell whether a header says that its rows are units. Priorities and criteria outweigh columns that other tables have, too."""
+    names = {words.normal(cell) for cell in header}
+    is_weighed = not columns_of(header).keys().isdisjoint(("priority", "criteria"))
+    said = names & words.NAME_COLUMNS - words.VAGUE_COLUMNS - words.OTHER_COLUMNS
+    return bool(said) and (is_weighed or not names & words.OTHER_COLUMNS)
+
+
 def cell_of(row: Block, meaning: str) -> str:
     """Return the cell of a row in the column of this meaning; an empty text if there is none."""
     at = columns_of(row.header).get(meaning, len(row.cells))

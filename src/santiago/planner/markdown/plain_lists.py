@@ -369,11 +369,11 @@ def _tables(view: View) -> list[list[int]]:
 
 def _kind(view: View, rows: list[int], columns: dict[str, int]) -> str | None:
     """Return the kind of list that a table is, or None if its rows are no units."""
-    names = {words.normal(cell) for cell in view.blocks[rows[0]].header}
-    if names & words.OTHER_COLUMNS:
+    header = view.blocks[rows[0]].header
+    names, says_what = {words.normal(cell) for cell in header}, labels.lists_work(header)
+    if names & words.OTHER_COLUMNS and not says_what:
         return None
     weighed = not columns.keys().isdisjoint(("priority", "criteria"))
-    says_what = bool(names & (words.NAME_COLUMNS - words.VAGUE_COLUMNS))
     leads = [lead for index in rows if (lead := view.source.named.get(index)) and lead.kind == "prefix"]
     if leads:
         return _kind_by_ids(view, rows, columns, leads, sure=says_what and weighed)
