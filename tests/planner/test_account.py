@@ -205,6 +205,26 @@ def test_a_quick_specification_of_bmad_is_one_story() -> None:
     assert rows(made) == ["1-6 front matter: context front matter", "8-33 the beginning: planned S1"]
 
 
+@each(
+    ("heading", "fate"),
+    [
+        ("4. Stories explicitly out of scope (MVP)", "left_out out of scope"),
+        ("Actores principales (stakeholders)", "context"),
+        ("KPIs y métricas de verificación", "context"),
+        ("Critérios de qualidade", "context"),
+        ("Schnittstellen", "context"),
+        ("Acteurs et rôles", "context"),
+        ("9. 리스크 & 대응 방안", "context"),
+        ("Value propositions", "context"),
+        ("Gestión de usuarios", "left_out not understood"),
+        ("Benutzerverwaltung", "left_out not understood"),
+    ],
+)
+def test_a_heading_says_in_many_languages_what_its_section_is(heading: str, fate: str) -> None:
+    made = plan(f"# A\n\n## {heading}\n- a\n- b\n\n## Next\n### FR-1: Timer\n### FR-2: History\n")
+    assert rows(made)[1].endswith(f": {fate}")
+
+
 def test_a_table_whose_header_names_work_and_its_criteria_is_read_or_named_whatever_other_columns_it_has() -> None:
     table = "| ID | Persona | Story | Acceptance criteria |\n|---|---|---|---|\n| U1-DEV | Dev | Browse | fast |\n| U2 | Any | Kill | stops |\n"
     made = plan(f"# A\n\n## Stories\n{table}")

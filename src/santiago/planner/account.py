@@ -331,7 +331,7 @@ class _Markdown:
         zones, above, text = self.source.zones, self.blocks[at].section, self.blocks[at].text
         own = words.fate(text)
         is_outermost = zones[at] == Zone.EXCLUDED and (above < 0 or zones[above] != Zone.EXCLUDED)
-        if is_outermost and not (own == CONTEXT and words.matches(text, words.EXCLUDED_SECTIONS)):
+        if is_outermost and not (own == CONTEXT and words.is_excluded(text)):
             return _OUT
         return CONTEXT if own is None and zones[at] == Zone.NEVER else own
 

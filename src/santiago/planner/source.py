@@ -219,9 +219,9 @@ def _begins_unit(first: str, line: str) -> bool:
 def _zone_of(text: str, lead: ids.Found | None) -> int:
     if lead is not None and not lead.only_counts:
         return Zone.PLAIN
-    if words.matches(text, words.EXCLUDED_SECTIONS):
+    if words.is_excluded(text):
         return Zone.EXCLUDED
-    if _JUDGES.match(words.normal(text)):
+    if words.OF_DONE.search(text[:300]) or _JUDGES.match(words.normal(text)):
         return Zone.NEVER
     if group := _NUMBERED_GROUP.match(text):
         # `Phase 4: Notes` may build the notes of an app; a section `Notes` holds no work.
@@ -233,7 +233,6 @@ def _zone_of(text: str, lead: ids.Found | None) -> int:
 _NUMBERED_GROUP = pattern(rf"(?i)^[\W_]*(?:{words.any_of(words.GROUP_WORDS)})\s*\d+[\w.]*\s*[:：\-–—.]")
 _JUDGES = pattern(
     r"(?:success (?:criteria|metrics)|sign-?off|key metrics)\b"
-    r"|.*\bdefinition of done\b|.*(?:definición de (?:hecho|terminado)|definição de pronto|definition von fertig|完了の定義|完成的?定义|완료의 정의)"
     r"|.*\b(?:qa|quality|acceptance|accessibility|a11y|testing|test|security|review|verification|validation|pre-?launch|launch|pre-?deploy(?:ment)?|deployment|release|compliance|pre-?merge|go-live)\b.*\bchecklists?\b"
 )
 """Names of sections about the whole product, whatever follows: `Success criteria by phase`, `Final QA checklist`."""

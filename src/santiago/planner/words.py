@@ -393,11 +393,11 @@ Fate = tuple[Became, str]
 
 CONTEXT: Fate = ("context", "")
 
-_OF_DONE = pattern(
+OF_DONE = pattern(
     r"(?i)\bdefinitions? of (?:done|ready)\b|\bdod\b|definition von fertig|critères de finition|definici[oó]n de (?:hecho|terminado)"
     r"|definição de (?:pronto|feito)|完了の定義|完成的?定[义義]|완료의? 정의",
 )
-_BEYOND = pattern(r"(?:\W|\d)*out[ -]of[ -]scope\b(?!.*\bin[ -]scope\b)")
+_BEYOND = pattern(r"(?!.*\bin[ -]scope\b).*\bout[ -]of[ -]scope\b")
 _NOT_FUNCTIONAL = pattern(
     r"\b(?:non[- ]?func|non[- ]?fonct|nicht[- ]?funk|no[- ]func|não[- ]func|non[- ]funz|niet[- ]?func|icke[- ]?funk|niefunk)|нефункц|非功能|非機能|비기능"
 )
@@ -409,10 +409,10 @@ non-goals non-functional nonfunctional nfr nfrs performance scalability reliabil
 security privacy compliance legal gdpr safety observability monitoring logging telemetry analytics threat threats auditing
 architecture architectural design designs diagram diagrams component components stack infrastructure technology technologies tech technical platform platforms environment environments hosting
 structure structures layout layouts directory directories folder folders codebase repository repo files
-database schema schemas entity entities model models type types interface interfaces contract contracts api apis endpoint endpoints protocol protocols format formats storage state
+database schema schemas entity entities model models type types interface interfaces contract contracts api apis endpoint endpoints protocol protocols format formats storage state states
 ui ux wireframe wireframes mockup mockups mock-ups branding typography palette theme themes breakpoints tokens accessibility responsive
 audience persona personas stakeholder stakeholders actor actors roles market competitor competitors competition competitive landscape alternative alternatives comparison research
-journey journeys flow flows workflow workflows scenario scenarios case cases narrative lifecycle principle principles philosophy values algorithm algorithms logic
+journey journeys flow flows workflow workflows scenario scenarios case cases narrative lifecycle principle principles philosophy values proposition propositions guardrail guardrails algorithm algorithms logic
 constraint constraints limitation limitations assumption assumptions dependency dependencies prerequisite prerequisites pre-requisites risk risks mitigation mitigations trade-off trade-offs tradeoffs considerations consideration challenges concerns gotchas pitfalls caveats warnings handling issues invariants
 timeline timelines schedule deadline deadlines estimate estimates estimation estimated effort budget cost costs pricing resources resource team teams ownership owner owners responsibilities raci governance communication monetization business
 testing test tests qa verification validation acceptance criteria evaluation benchmark benchmarks coverage
@@ -421,9 +421,9 @@ setup set-up installation configuration usage commands command conventions conve
 glossary terms terminology definitions acronyms abbreviations reference references links sources reading bibliography appendix appendices annex attachments related faq faqs documents
 question questions clarification clarifications decision decisions adr adrs discussion feedback note notes remarks comments hints tips example examples sample samples snippet snippets legend key status metadata version versions changelog log revision revisions approvals approval sign-off signoff review reviewers author authors contact contacts credits license licence acknowledgements acknowledgments contents toc index
 planspec strategy strategies approach methodology analysis traceability matrix mapping conclusion recommendations recommendation impact information info parallelization parallel opportunities order
-présentation contexte objectif objectifs sécurité risque risques contrainte contraintes glossaire hypothèses calendrier annexe annexes indicateurs conception données enjeux problématique résumé références métriques atténuations jalons équipe tests hypothèse performances
-contexto introducción introdução objetivo objetivos visión visão resumen resumo arquitectura arquitetura seguridad segurança riesgos riscos restricciones restrições glosario glossário supuestos premissas cronograma anexo anexos métricas indicadores diseño datos dados problema justificación justificativa rendimiento desempenho referencias referências pruebas testes dependencias dependências
-einführung zielsetzung ausgangssituation ist-zustand soll-zustand einleitung überblick übersicht hintergrund kontext ziel ziele zielgruppe zweck architektur sicherheit risiken randbedingungen annahmen glossar zeitplan anhang kennzahlen entwurf daten ausgangslage problemstellung zusammenfassung technik hinweise abhängigkeiten
+présentation contexte objectif objectifs sécurité risque risques contrainte contraintes glossaire hypothèses calendrier annexe annexes indicateurs conception données enjeux problématique résumé références métriques atténuations jalons équipe tests hypothèse performances but portée périmètre public acteur acteurs utilisateurs principe principes flux scénarios rôles règles critères acceptation réussite succès mesures vérification validation qualité disponibilité accessibilité maintenabilité évolutivité conformité confidentialité déploiement exploitation supervision environnement environnements infrastructure technologies modèle modèles schéma schémas interface interfaces délais planning budget coûts ressources limites notes remarques recommandations conclusion motivation bibliographie définitions historique versions questions décisions exemples
+contexto introducción introdução objetivo objetivos visión visão resumen resumo arquitectura arquitetura seguridad segurança riesgos riscos restricciones restrições glosario glossário supuestos premissas cronograma anexo anexos métricas indicadores diseño datos dados problema justificación justificativa rendimiento desempenho referencias referências pruebas testes dependencias dependências propósito alcance escopo actor actores atores interesados interessados principios princípios flujo flujos fluxo fluxos escenarios cenários roles papéis reglas regras criterios critérios aceptación aceitação éxito sucesso medición medição verificación verificação validación validação calidad qualidade disponibilidad disponibilidade usabilidad usabilidade accesibilidad acessibilidade mantenibilidad manutenibilidade escalabilidad escalabilidade cumplimiento conformidade privacidad privacidade despliegue implantação mantenimiento manutenção operación operação monitoreo monitoramento entorno entornos ambiente ambientes infraestructura infraestrutura tecnologías tecnologias modelo modelos esquema interfaces plazos prazos presupuesto orçamento costos costes custos recursos suposiciones suposições limitaciones limitações mitigación mitigação notas observaciones observações recomendaciones recomendações conclusiones conclusões conclusión conclusão antecedentes motivación motivação bibliografía bibliografia definiciones definições historial histórico versiones versões preguntas perguntas decisiones decisões ejemplos exemplos
+einführung zielsetzung ausgangssituation ist-zustand soll-zustand einleitung überblick übersicht hintergrund kontext ziel ziele zielgruppe zweck architektur sicherheit risiken randbedingungen annahmen glossar zeitplan anhang kennzahlen entwurf daten ausgangslage problemstellung zusammenfassung technik hinweise abhängigkeiten produkteinsatz rahmenbedingung schnittstelle schnittstellen akteure beteiligte prinzipien grundsätze abläufe szenarien rollen regeln kriterien abnahme abnahmekriterien erfolg erfolgskriterien messung überprüfung validierung qualität qualitätsanforderungen verfügbarkeit benutzbarkeit barrierefreiheit wartbarkeit skalierbarkeit datenschutz bereitstellung wartung betrieb überwachung umgebung infrastruktur technologien modell modelle schema termine budget kosten ressourcen grenzen einschränkungen notizen empfehlungen fazit motivation literatur definitionen abkürzungen historie versionen fragen entscheidungen beispiele
 introduzione panoramica obiettivi contesto architettura sicurezza rischi vincoli glossario inleiding doel doelen achtergrond architectuur beveiliging bakgrund mål syfte arkitektur säkerhet wprowadzenie cele cel architektura bezpieczeństwo ryzyka słownik amaç hedefler mimari güvenlik tujuan arsitektur keamanan
 обзор введение контекст цель цели архитектура безопасность риски риск метрики глоссарий ограничения допущения приложение приложения тестирование производительность описание стек структура проблема зависимости
 """)
@@ -434,13 +434,13 @@ a an and the of for to in on with by from or our this that these its it's is are
 product project system application app software solution service user users customer customers target key main core high-level high level low-level current desired proposed future-proof overall general other additional important initial final
 functional requirement requirements technical business document data information file file error errors edge value proposition statement plan plans plan's list table section details detail description specification specifications spec specs
 open known frequently asked change further getting started quick start quickstart start development developer dev build run local work works process management control executive scope criteria exit entry external internal third-party
-success common visual look feel color colors colour colours font fonts code source naming non state end-to-end unit integration e2e manual automated mvp v1 v2 phase execution dependency implementation table tables field fields input inputs output outputs request response environment variable variables space model feature
-de des du la le les et d'ensemble vue non fonctionnelles fonctionnel techniques technique y e do da dos das no não del los las técnica técnico técnicas sistema producto produto usuarios usuários usuario usuário und der die das des für produkt projekt nutzer и для проекта проект технический технические dan
+success failure failures complexity common visual look feel color colors colour colours font fonts code source naming non state end-to-end unit integration e2e manual automated mvp v1 v2 phase execution dependency implementation table tables field fields input inputs output outputs request response environment variable variables space model feature
+de des du la le les et d'ensemble vue non fonctionnelles fonctionnel techniques technique y e do da dos das no não del los las técnica técnico técnicas sistema producto produto usuarios usuários usuario usuário principal principales principais general generales geral gerais global globales globais operativas operativos und der die das des für produkt projekt nutzer и для проекта проект технический технические dan
 """)
 """Words that may stand beside them in a heading."""
 _SIGNS = pattern(
     r"概述|概要|背景|目标|目的|目標|愿景|架构|架構|設計|设计|技术栈|技術|数据|データ|安全|セキュリティ|性能|非功能|非機能|風險|风险|リスク|指标|指標|术语|用語|附录|付録|参考|备注|備考|约束|制約|前提|假设|用户画像|流程|排期|スケジュール|测试|テスト|部署|说明|說明|原则|現状|现状|问题|はじめに|ペルソナ|環境|环境|品質|执行方式"
-    r"|개요|배경|목표|목적|비전|아키텍처|설계|기술|데이터|보안|성능|비기능|위험|지표|용어|부록|참고|제약|가정|일정|테스트|배포|구조|원칙|현황|문제|이력|문서 정보|커버리지|추적|세부|사용자|역할|상태",
+    r"|개요|배경|목표|리스크|의사결정|목적|비전|아키텍처|설계|기술|데이터|보안|성능|비기능|위험|지표|용어|부록|참고|제약|가정|일정|테스트|배포|구조|원칙|현황|문제|이력|문서 정보|커버리지|추적|세부|사용자|역할|상태",
 )
 _WORKS = pattern(
     r"(?<!非)(?:功能|機能)(?!要件以外)|需求|要件|任务|任務|タスク|(?<!비)기능|요구|작업|故事|ストーリー|스토리"
@@ -452,7 +452,6 @@ _ABOUT_ALL = frozenset({"criteria", "success", "gates", "verify", "files"})
 """Concepts whose sections tell how the whole is judged, or where it stands."""
 _BY_TOOLS = frozenset({"global constraints"})
 """Headings of context as tools write them, whose words alone say too little."""
-_EXCLUDED = EXCLUDED_SECTIONS
 _WORD = pattern(r"[^\W_]+(?:[-'’;][^\W_]+)*")
 
 
@@ -464,12 +463,10 @@ LEFT_OUT = frozenset({"left out of the plan", "left out", "not planned"})
 @lru_cache(maxsize=4096)
 def fate(heading: str) -> Fate | None:
     """Return what a section is by its heading; None if the heading may name work."""
-    if _OF_DONE.search(heading[:300]):
+    if OF_DONE.search(heading[:300]):
         return "left_out", "a definition of done"
-    if _BEYOND.match(normal(heading)[:300]):
-        return "left_out", "out of scope"
-    if matches(heading, EXCLUDED_SECTIONS):
-        with_others = any(_is_context(part) for part in _AND.split(normal(heading)) if part not in _EXCLUDED)
+    if is_excluded(heading):
+        with_others = any(_is_context(part) for part in _AND.split(normal(heading)) if part not in EXCLUDED_SECTIONS)
         return CONTEXT if with_others else ("left_out", "out of scope")
     if normal(heading) in LEFT_OUT:
         return "left_out", "named as left out"
@@ -481,6 +478,11 @@ def fate(heading: str) -> Fate | None:
     if label in _BY_TOOLS or label in NEVER_UNIT_SECTIONS or concept(heading) in _ABOUT_ALL:
         return CONTEXT
     return CONTEXT if _is_context(label) or _is_context(_COLON.split(label, maxsplit=1)[0]) else None
+
+
+def is_excluded(heading: str) -> bool:
+    """Tell whether a heading puts off its section."""
+    return bool(_BEYOND.match(normal(heading))) or matches(heading, EXCLUDED_SECTIONS)
 
 
 def is_not_functional(heading: str) -> bool:
