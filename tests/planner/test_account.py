@@ -238,7 +238,7 @@ def test_a_table_whose_header_names_work_and_its_criteria_is_read_or_named_whate
 def test_what_stands_above_the_first_task_of_a_section_of_context_is_context() -> None:
     task = "### Task {0}: Part\n- [ ] **Step 1: Write `part{0}.py`**\n- [ ] **Step 2: Try it**\n\n"
     made = plan("# Plan\n\n## Global Constraints\n- No new dependency\n\n" + task.format(1) + task.format(2))
-    assert rows(made)[1:] == ["3-4 Global Constraints: context", "6-12 Global Constraints: planned S1 S2"]
+    assert rows(made)[1:] == ["3-4 Global Constraints: context", "6-12 Task 1: Part …: planned S1 S2"]
     assert made.account[1].text == "## Global Constraints\n- No new dependency"
 
 

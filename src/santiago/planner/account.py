@@ -261,9 +261,10 @@ class _Markdown:
             around = bool(part.stories) or fate is None
             if part.stories:
                 row = self._row(at, ("planned", ""), self._last(at), tuple(part.stories))
-                if fate == CONTEXT and (first := self._first_line(at)) > part.end > 0:
+                first = self.blocks[self.starts[bisect_left(self.starts, at)]]
+                if fate == CONTEXT and first.kind is Kind.HEADING and first.line > part.end > 0:
                     yield self._row(at, CONTEXT, part.end)
-                    row = replace(row, lines=(first, row.lines[1]))
+                    row = replace(row, lines=(first.line, row.lines[1]), title=f"{_shown(first.text)} …")
                 elif around_them := _cut("\n\n".join(part.prose), MOST_OF_ONE):
                     row = replace(row, text=f"{row.title}\n\n{around_them}")
                 yield row
@@ -362,11 +363,6 @@ class _Markdown:
     def _last(self, at: int) -> int:
         end = self.ends[at] if at >= 0 else next(iter([*list(self.parts)[1:2], len(self.blocks)]))
         return max((self.blocks[end - 1].end if end else 1), self.blocks[at].line if at >= 0 else 1)
-
-    def _first_line(self, at: int) -> int:
-        """Return the line of the first unit in a section if that unit is a heading, else 0."""
-        first = self.blocks[self.starts[bisect_left(self.starts, at)]]
-        return first.line if first.kind is Kind.HEADING else 0
 
     def _row(self, at: int, fate: Fate, last: int, stories: tuple[str, ...] = ()) -> AccountRow:
         first = self.blocks[at].line if at >= 0 else self.lines[0] if self.lines else 1
