@@ -36,6 +36,14 @@ CASES = """
 => chunks: Phase 1: Setup | Phase 1: Setup | Phase 3: User Story 1 - Add (Priority: P1) | Phase 4: User Story 7 — Search | Phase N: Polish | Final Phase
 => tags, priorities: Phase 1, - | Phase 1, - | [P] + US1 + Phase 3, P1 | US7 + Phase 4, - | -, - | -, -
 => files, needs: -, - | -, - | src/form.ts, - | -, - | -, - | -, -
+== marks leave the title of a box below a numbered heading, too, and so does the link around an id
+## 1. Core
+- [ ] 1.1 Add the port
+- [ ] 1.2 (P) Add the adapter
+- [ ] [1.3 Add the page](page.md): small
+=> ids: 1.1 | 1.2 | 1.3
+=> titles: Add the port | Add the adapter | Add the page: small
+=> tags: - | [P] | -
 == dependencies stand behind a task or under a heading and are never guessed from prose
 ## Phase 1: Bygg
 - [ ] T006 a

@@ -42,6 +42,8 @@ _WORD_FIRST = pattern(
     re.IGNORECASE,
 )
 _JOINT = pattern(r"^[*_`\]]*[\s*_\]]*(?:[:：.)\-–—|·]+(?=[\s*_`]|$)|[:：])?[\s*_]*")
+_LINKED = pattern(r"^([^\[\]]*)\]\([^()\s]*\)")
+"""The end of a link that begins before an id: `[US-001 Login](login.md)`."""
 _SLUG_FIRST = pattern(_LEAD + r"[*_`\[]*(" + _SLUG + r")[*_`\]]*(?=\s*(?:[:：]|[-–—]+\s)|$)")
 _ANY = pattern(r"(?<![\w.\-/])(" + _PREFIXED + r"|" + _DOTTED + r"|" + _SLUG + r"|#?\d+[A-Za-z]?)(?![\w])")
 _SIMPLE = pattern(r"([^\W\d_]+)[-_]?\d+(?:\.\d+)*[A-Za-z]?")
@@ -133,7 +135,7 @@ def heading_lead(text: str) -> Found | None:
 
 
 def _behind(text: str, end: int) -> str:
-    rest = text[end:]
+    rest = _LINKED.sub(r"\1", text[end:])
     return rest[_JOINT.match(rest).end() :]  # type: ignore[union-attr]  # every part of the pattern is optional
 
 

@@ -98,7 +98,7 @@ def _numbered(source: Source, format_: str, evidence: list[str], found: Boxes, *
             parent = box.group if box.group >= 0 else box.at if alone else -1
             chunk = carriers.label(source.outline.blocks[parent].text) if parent >= 0 else section
         carrier = carriers.carrier(source, at, end=end, found=box.found, chunk=chunk)
-        made.append(carrier if by_heading else _marked(source, box, carrier))
+        made.append(_marked(source, box, carrier))
     again = [box.at for box in repeated]
     return assemble.document(source, format_, evidence, made, repeated=again, known=list(found.groups))
 
