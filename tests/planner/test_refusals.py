@@ -44,6 +44,15 @@ def test_a_template_is_refused_with_its_placeholders_and_their_lines() -> None:
     assert error.line == 1
 
 
+def test_a_checklist_of_spec_kit_judges_a_specification_and_is_no_plan() -> None:
+    head = "# {0} Checklist: Login\n\n**Purpose**: Validate it\n**Created**: 2026-01-01\n**Feature**: [spec.md](../spec.md)\n\n"
+    boxes = "## Content Quality\n\n- [ ] {0}No implementation details\n- [x] {0}Written for people\n"
+    for kind, mark in (("Specification Quality", ""), ("Security", "CHK001 ")):
+        error = refusal(head.format(kind) + boxes.format(mark))
+        assert (error.code, "tasks.md" in error.hint) == ("no_units", True)
+    assert len(read_document(source("# Launch checklist\n\n" + boxes.format(""))).units) == 2
+
+
 def test_brief_titles_angle_brackets_and_empty_ids_are_placeholders_too() -> None:
     brief = "### US-{0}: [Brief Title]\n**Acceptance Criteria:**\n- [ ] [Specific, verifiable criterion]\n"
     error = refusal("# PRD\n\n" + brief.format("001") + brief.format("002"))

@@ -29,7 +29,7 @@ def read_plan(source: Source) -> Document:
 
 
 def _by_a_reader(source: Source) -> Document:
-    refusal = refusals.conflict(source) or refusals.page(source) or refusals.template(source)
+    refusal = refusals.conflict(source) or refusals.no_plan(source) or refusals.template(source)
     if refusal is not None:
         return _refused(source, refusal)
     return by_readers(source) or _refused(source, refusals.nothing_found(source))

@@ -57,6 +57,7 @@ _SIBLINGS = {
 """Documents that accompany a plan: what each is, how many of its usual headings must be there, and these headings."""
 _JSON_KEY = pattern(r'(?m)^[ \t]{0,4}"([\w.-]+)"[ \t]*:')
 _YAML_KEY = pattern(r"(?m)^([A-Za-z][\w.-]*)[ \t]*:")
+_CHECKLIST = pattern(r"\s*# [^\n]*\bChecklist: [^\n]*\s+\*\*Purpose\*\*: [^\n]*\s+\*\*Created\*\*: ")
 _HTML = pattern(r"(?i)\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b")
 
 
@@ -73,7 +74,11 @@ def conflict(source: Source) -> Finding | None:
     return error("merge_conflict", line, message, "Resolve the conflict and plan again.")
 
 
-def page(source: Source) -> Finding | None:
+def no_plan(source: Source) -> Finding | None:
+    """Return a refusal of what cannot be a plan, whatever is in it."""
+    if _CHECKLIST.match(source.text):
+        message = "this is a checklist of spec-kit, which judges a specification"
+        return error("no_units", 1, message, "Give the tasks.md or the spec.md that belongs to it.")
     if not _HTML.match(source.text):
         return None
     name = source.name.rpartition(".")[0] or "document"
