@@ -14,7 +14,7 @@ from santiago.contract.plan import Finding
 from santiago.planner import findings, refusals
 from santiago.planner.findings import CATALOGUE
 from santiago.planner.reading import read_document
-from santiago.planner.source import Source
+from santiago.planner.source import Options, Source
 from tests.util.each import each
 
 
@@ -51,6 +51,14 @@ def test_a_checklist_of_spec_kit_judges_a_specification_and_is_no_plan() -> None
         error = refusal(head.format(kind) + boxes.format(mark))
         assert (error.code, "tasks.md" in error.hint) == ("no_units", True)
     assert len(read_document(source("# Launch checklist\n\n" + boxes.format(""))).units) == 2
+
+
+def test_a_refusal_names_the_option_that_plans_a_list_that_was_seen() -> None:
+    text = "# Ask\n\n## 1. A caller sees it\n\nIt shows.\n\n## 2. Nobody else does\n\nIt hides.\n"
+    error = refusal(text)
+    assert "the 2 numbered headings" in error.message
+    (option,) = re.findall("`--units ([^`]*)`", error.hint)
+    assert len(read_document(Source(text, path="prd.md", options=Options(units=option))).units) == 2
 
 
 def test_brief_titles_angle_brackets_and_empty_ids_are_placeholders_too() -> None:

@@ -138,7 +138,11 @@ def _no_list(source: Source) -> Finding:
     seen = few(_close(source), 4)
     message = f"no requirement units found by id, check box or kind of heading ({_shape(source)})."
     message += f" Seen: {seen}." if seen else ""
-    return error("no_units", 0, message, f"Write an id into each heading, such as `## R1: Title`. Or {_draft(source)}")
+    lists = unit_lists.lists(source)
+    units = offered(lists[0], lists).units if lists else ""
+    named = f"Or name the list that is the work, as in `--units {quote(units)}`. " if units else ""
+    hint = f"Write an id into each heading, such as `## R1: Title`. {named}Or {_draft(source)}"
+    return error("no_units", 0, message, hint)
 
 
 def _draft(source: Source) -> str:
