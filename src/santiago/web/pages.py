@@ -27,7 +27,7 @@ from santiago.web.followed import Runs
 from santiago.web.guard import Address, Guard
 from santiago.web.live import Live
 from santiago.web.rendering import render
-from santiago.web.screens import Screens, blocks, crumbs
+from santiago.web.screens import Screens, crumbs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -157,7 +157,6 @@ class Pages:
             "crumbs": crumbs(f"{back}/-"),
             "step": step,
             "name": session.hold(step),
-            "blocks": blocks(step.lines),
             "back": back,
         }
         return self._html(session, "step.html", values)

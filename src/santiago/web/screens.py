@@ -43,7 +43,7 @@ from santiago.web.followed import SHOWN, Plans
 from santiago.web.rendering import environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from santiago.app.loading import AttemptStory, Run
@@ -284,7 +284,7 @@ class Screens:
             ),
             "acts": ui.forms("Your answer", [self.acts.of_question(run, one, answered=bool(answered))]),
         }
-        seen = blocks(Line(harmless(line), verbatim=True) for line in one.lines)
+        seen = [Line(harmless(line), verbatim=True) for line in one.lines]
         return {**parts, "seen": ui.told("seen", "What it is about", seen)} if seen else parts
 
     # A story
@@ -297,7 +297,7 @@ class Screens:
         links = [(f"runs/{run.run_id}/questions/{one.id}", f"{one.id} asks you: {flat(one.text)}") for one in asks]
         # Its first line is the title of the page, and its table the attempts, which follow in full.
         told = [line for line in story_page(run, planned, "story", doing, 0)[1:] if not line.verbatim]
-        parts = {"standing": ui.told("standing", "How it stands", blocks(told), links)}
+        parts = {"standing": ui.told("standing", "How it stands", told, links)}
         if tried and tried[-1].status == "running":
             parts["agent"] = ui.told(
                 "agent", "What its agent does", *_live(at, tried[-1], story_page(run, planned, "agent", doing, 0))
@@ -357,7 +357,7 @@ class Screens:
                 if story is None:
                     return self._plan_parts(following, query.get("open", ""))
                 lines = plan_page(following, "story", None, story)[1:]
-                return {"standing": self._ui(f"plans/{name}").told("standing", "How it is planned", blocks(lines))}
+                return {"standing": self._ui(f"plans/{name}").told("standing", "How it is planned", lines)}
 
         title = f"{story.id} {flat(story.title)}" if story else f"Plan: {flat(following.review.title)[:200]}"
         return Screen(title=title, make=make, command=f"santiago review {name} --plain")
@@ -391,7 +391,7 @@ class Screens:
             "findings": "Findings, and what became of the document",
             "turns": "Turns",
         }
-        shown = {name: ui.told(name, pages[name], blocks(plan_page(following, name, None, None))) for name in pages}
+        shown = {name: ui.told(name, pages[name], plan_page(following, name, None, None)) for name in pages}
         if review.plan is None:
             return {**parts, "turns": shown["turns"]}
         marks = {one.id: _CHANGED[review.marks.get(one.id, "")] for one in review.plan.stories}
@@ -417,7 +417,7 @@ class Screens:
         ]
         parts |= {"changes": shown["changes"]} if latest > 1 else {}
         parts["commands"] = ui.told(
-            "commands", "Commands", blocks(approved(review.plan, planning.run_input, "making it final"))
+            "commands", "Commands", approved(review.plan, planning.run_input, "making it final")
         )
         parts |= _chunks(ui, chunks, stories, {flat(row.label) for row in review.chunks if row.changed}, opened)
         return {**parts, "findings": shown["findings"], "turns": shown["turns"]}
@@ -447,7 +447,7 @@ class Screens:
                 if ticket["story"]
                 else []
             )
-            told = ui.told("ticket", ticket["queue"], blocks(board_acts.lines_of(data, ticket)[1:]), of, "asked")
+            told = ui.told("ticket", ticket["queue"], board_acts.lines_of(data, ticket)[1:], of, "asked")
             return {"ticket": told, "acts": ui.forms("What you can do", board_acts.forms(ticket))}
 
         return Screen(title=f"{name} {title}", make=make, command="santiago queue list")
@@ -470,9 +470,9 @@ def _chunks(
     }
 
 
-def _live(at: str, one: AttemptStory, lines: list[Line]) -> tuple[list[dict[str, Any]], list[tuple[str, str]], str]:
+def _live(at: str, one: AttemptStory, lines: list[Line]) -> tuple[list[Line], list[tuple[str, str]], str]:
     links = [(f"{at}/{one.number}/log", "What it prints, live"), (f"{at}/{one.number}", "What it has changed so far")]
-    return blocks(lines), links, "asked"
+    return lines, links, "asked"
 
 
 def _on_board(ticket: dict[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
@@ -501,18 +501,3 @@ def _tried(run: Run, planned: Story, number: str) -> AttemptStory:
     if found is None:
         raise SantiagoError(Kind.USAGE, f"{planned.id} has no attempt {number[:9]}")
     return found
-
-
-def blocks(lines: Iterable[Line]) -> list[dict[str, Any]]:
-    """Return lines in groups that belong together: headings, facts with their labels, text, and what stands in columns."""
-    return [{"kind": kind, "lines": list(same)} for kind, same in groupby(lines, _kind) if kind]
-
-
-def _kind(line: Line) -> str:
-    if not line.text:
-        return ""
-    if line.tone == "head" and not line.verbatim:
-        return "head"
-    if line.label:
-        return "facts"
-    return "columns" if line.verbatim or line.text.startswith("  ") else "text"
