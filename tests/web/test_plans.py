@@ -93,7 +93,7 @@ def test_from_the_page_a_plan_is_continued_edited_cancelled_taken_up_and_made_fi
         assert "has replaced the one that you looked at" in says("edit", text="late")
         says("cancel", revision=2)
         until(lambda: planning().state.phase is SessionPhase.CANCELLED and planning().worker is None)
-        assert "where that cannot be done" in says("finalize", revision=2, word="start nothing")
+        assert "this cannot be done now" in says("finalize", revision=2, word="start nothing")
         says("take-up", revision=2)
         until(lambda: planning().state.review is not None and planning().worker is None)
         final = {"act": "plan-finalize", "session": folder.name, "revision": "2", "word": "start nothing"}

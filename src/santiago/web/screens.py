@@ -214,7 +214,7 @@ class Screens:
         parts = {"head": ui.head(word, RUNS.get(word, ""), first, second)}
         if needs := list(overview.needs(run, now, is_newest=True)):
             parts["needs"] = ui.needs(needs)
-        forms, refused = self.acts.of_run(run, word), self.acts.refused(run.out_dir, run.state.seq)
+        forms, refused = self.acts.of_run(run), self.acts.refused(run.out_dir, run.state.seq)
         if forms or refused:
             parts["acts"] = ui.forms("What you can do", forms, refused)
         parts["filter"] = ui.search("Stories with", "filter", words, "")
@@ -381,7 +381,10 @@ class Screens:
         if review.run:
             links = [(f"runs/{review.run}", f"It is final. Its run: {review.run}, {following.ran}")]
             parts["run"] = ui.told("run", "What became of it", [], links)
-        forms, refused = plan_acts.forms(following), self.acts.refused(following.folder, planning.state.seq)
+        forms, refused = (
+            plan_acts.PlanActs(following, self.acts).forms(),
+            self.acts.refused(following.folder, planning.state.seq),
+        )
         if forms or refused:
             parts["acts"] = ui.forms("What you can do", forms, refused)
         if latest > 1:
@@ -448,7 +451,7 @@ class Screens:
                 else []
             )
             told = ui.told("ticket", ticket["queue"], board_acts.lines_of(data, ticket)[1:], of, "asked")
-            return {"ticket": told, "acts": ui.forms("What you can do", board_acts.forms(ticket))}
+            return {"ticket": told, "acts": ui.forms("What you can do", board_acts.forms(ticket, self.acts.who))}
 
         return Screen(title=f"{name} {title}", make=make, command="santiago queue list")
 

@@ -18,6 +18,7 @@ from santiago.report.consents import consents, give
 from santiago.report.page import Line
 from santiago.report.question import REST, card, meant
 from santiago.report.run_page import pauses_now
+from santiago.report.run_status import word_of
 from santiago.report.story_status import explanation, named
 from santiago.util.text import flat, harmless
 from santiago.web.acting import board_acts, plan_acts
@@ -25,11 +26,10 @@ from santiago.web.acting.step import AGREE, Field, Form, Step, number_of, text_o
 from santiago.web.followed import fence_here, reads_homes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
     from santiago.app.loading import Run
-    from santiago.contract.state import StoryState
     from santiago.report.question import Card
     from santiago.web.followed import Runs
 
@@ -37,17 +37,21 @@ MOST_ATTEMPTS, MOST_MINUTES, MOST_USD = 1000, 100_000, 100_000
 MOST_LOOKED_AT = 40
 """How many of the newest runs are looked at for agents that could read a browser's files."""
 _STORY = {
-    "hint": ("Leave a hint", "What should its next attempt know?", "A running attempt is not disturbed; the next one reads this.", "h"),
+    "hint": ("Leave a hint", "What should its next attempt know?", "A running attempt is not disturbed; the next one reads this.", "h", "--text"),
     "change": (
-        "Ask for a change", "What should be different?", "A running attempt stops at once, and its work is kept; the next one reads this.", "e",
+        "Ask for a change", "What should be different?",
+        "A running attempt stops at once, and its work is kept; the next one reads this.", "e", "--text",
     ),
-    "accept": ("Accept its work", "Why is it done, whatever its checks said?", "Your word is what makes it done. The log keeps it with your name.", ""),
-    "skip": ("Leave it out", "Why is it left out?", "Other stories stop waiting for it. It cannot be taken up again in this run.", ""),
+    "accept": (
+        "Accept its work", "Why is it done, whatever its checks said?",
+        "Your word is what makes it done. The log keeps it with your name.", "", "--why",
+    ),
+    "skip": (
+        "Leave it out", "Why is it left out?", "Other stories stop waiting for it. It cannot be taken up again in this run.", "", "--why",
+    ),
 }  # fmt: skip
-"""What people do with one story: its title, what is asked, its effect, its key."""
+"""What people do with one story: its title, what is asked, its effect, its key, and the option of the command that takes the text."""
 _GRANTS = (("Attempts", "attempts"), ("Minutes", "minutes"), ("US dollars", "usd"))
-_BY_PROCESS = ("accept", "skip")
-"""Acts that a process of their own carries out."""
 
 
 class Acts:
@@ -57,22 +61,32 @@ class Acts:
         self.runs, self.who = runs, who
         self._started: dict[Path, tuple[Detached, int]] = {}
         """Run or plan → the process that was started last from a page, and the number of the last event before that."""
-        self._acts: dict[str, Callable[[Run, Mapping[str, str]], Step]] = {
-            "answer": self._answer, **dict.fromkeys(_STORY, self._tell), "stop": self._stop, "pause": self._pause,
-            "go-on": self._go_on, "accept-unproven": self._accept_unproven,
-        }  # fmt: skip
 
     def understand(self, form: Mapping[str, str]) -> Step:
-        """Return what a form asks for; raise where it asks for nothing that can be done."""
-        act, kind = form.get("act", ""), form.get("act", "").partition("-")[0]
-        run = self.runs.find(form.get("run", "")).run if act in self._acts else None
-        if run is None and kind not in ("ticket", "plan"):
+        """Return what a form asks for; raise where that is not offered now, whoever made the form."""
+        run = self.runs.find(form["run"]).run if form.get("run") else None
+        if run is None and not form.get("ticket") and not form.get("session"):
             raise SantiagoError(Kind.USAGE, "this form names no run, plan or ticket of this repository")
         if reason := self.closed(run):
             raise SantiagoError(Kind.BLOCKED, reason, hint="The page shows the command that does the same.")
-        if run is not None:
-            return self._acts[act](run, form)
-        return board_acts.understand(form, self.who) if kind == "ticket" else plan_acts.understand(form, self)
+        standing, forms = self._offered(run, form)
+        found = next((one for one in forms if one.act == form.get("act")), None)
+        if found is None:
+            hint = "Look at its page again: it shows what can be done now."
+            raise SantiagoError(Kind.INPUT, f"{standing}; this cannot be done now", hint=hint)
+        return found.means(form)
+
+    def _offered(self, run: Run | None, form: Mapping[str, str]) -> tuple[str, list[Form]]:
+        """Return how that stands which a form is about, and what is offered for it."""
+        if run is None:
+            return board_acts.offered(form, self.who) if form.get("ticket") else plan_acts.offered(form, self)
+        if question := run.state.questions.get(form.get("question", "")):
+            asked = card(run.plan, run.state, question, run.out_dir)
+            return f"{asked.id} is a question", [self.of_question(run, asked)]
+        if name := form.get("story"):
+            story = run.state.stories[find_story(run, name).id]
+            return f"{story.id} is {'left out' if story.skipped else story.phase}", self.of_story(run, story.id)
+        return f"{run.run_id} is {word_of(run)}", self.of_run(run)
 
     def closed(self, run: Run | None) -> str:
         """Return why nothing can be done to a run, to plans or to the board from a page; empty where it can.
@@ -96,19 +110,15 @@ class Acts:
 
     # Words to a run
 
-    def of_question(self, run: Run, asked: Card, *, answered: bool) -> Form:
+    def of_question(self, run: Run, asked: Card, *, answered: bool = False) -> Form:
         rest = [(REST, f"{asked.words[0][0]}, and the rest of chunk {flat(asked.chunk)} too")] if asked.chunk else []
         label = "In your own words (some answers need them, for others they are a remark)"
         return Form(
             act="answer", about={"run": run.run_id, "question": asked.id}, fields=(Field(label),), words=(*asked.words, *rest),
-            command=f"{asked.command} ANSWER", is_over=answered,
+            command=f"{asked.command} ANSWER", is_over=answered, means=partial(self._answer, run, asked),
         )  # fmt: skip
 
-    def _answer(self, run: Run, form: Mapping[str, str]) -> Step:
-        question = run.state.questions.get(form.get("question", ""))
-        if question is None:
-            raise SantiagoError(Kind.INPUT, f"{run.run_id} has no question {form.get('question', '')[:80]}")
-        asked = card(run.plan, run.state, question, run.out_dir)
+    def _answer(self, run: Run, asked: Card, form: Mapping[str, str]) -> Step:
         word, text = form.get("word", ""), form.get("text", "").strip()
         answer, scope = meant(asked, REST if word == REST else f"{word} {text}".strip())
         given, more = (answer.text, "") if answer.word == "pick" else (answer.word, answer.text)
@@ -123,69 +133,68 @@ class Acts:
         )  # fmt: skip
 
     def of_story(self, run: Run, name: str) -> list[Form]:
-        found, forms = run.state.stories[name], []
-        for act in _offered(run, found):
-            title, asks, effect, key = _STORY[act]
-            command = f'santiago {act}{target(run.out_dir)} {name} {_flag(act)} "…"'
-            about = {"run": run.run_id, "story": name}
-            forms.append(
-                Form(act=act, about=about, title=title, told=(effect,), fields=(Field(asks),), key=key, command=command)
-            )
+        """Return what can be said about a story; nothing where it is done or left out. Where a process works, none is started."""
+        story, about = run.state.stories[name], {"run": run.run_id, "story": name}
+        acts = [] if story.satisfied else ["hint", "change"]
+        acts += ["accept"] if story.attempts and (not run.worker or story.is_unproven) else []
+        acts += [] if run.worker or story.satisfied else ["skip"]
+        forms = []
+        for act in [] if story.skipped or (story.satisfied and not story.is_unproven) else acts:
+            title, asks, effect, key, option = _STORY[act]
+            command = f"santiago {act}{target(run.out_dir)} {name} {option}"
+            forms.append(Form(
+                act=act, about=about, title=title, told=(effect,), fields=(Field(asks),), key=key, command=f'{command} "…"',
+                means=partial(self._tell, run, act, name, command),
+            ))  # fmt: skip
         return forms
 
-    def _tell(self, run: Run, form: Mapping[str, str]) -> Step:
-        """Understand what is said about one story."""
-        act, planned = form["act"], find_story(run, form.get("story", ""))
-        title, _, effect, _ = _STORY[act]
-        text = text_of(
-            form,
-            "the text is empty; say why" if act in _BY_PROCESS else "the text is empty; say what should be different",
-        )
-        found = run.state.stories[planned.id]
-        if act not in _offered(run, found):
-            raise SantiagoError(
-                Kind.INPUT, f"{planned.id} is {'left out' if found.skipped else found.phase}; this cannot be done now"
-            )
+    def _tell(self, run: Run, act: str, name: str, command: str, form: Mapping[str, str]) -> Step:
+        title, _, effect, _, option = _STORY[act]
+        text = text_of(form, "say why" if option == "--why" else "say what should be different")
         lines = [*(Line(one) for one in harmless(text).splitlines()), Line(effect, "dim")]
         if act == "accept":
-            lines += [Line(one, "warn") for one in explanation(run.state, planned, run.run_input)]
-        words = [act, str(run.out_dir), planned.id, "--why", text, "--actor", self.who]
-        ask = requests.hint if act == "hint" else requests.change
+            lines += [Line(one, "warn") for one in explanation(run.state, find_story(run, name), run.run_input)]
+        ask = {"hint": requests.hint, "change": requests.change}.get(act)
         return Step(
-            title=f"{title}: {planned.id}?", lines=lines, agreed="accept" if act == "accept" else "", form=form,
-            command=f"santiago {act}{target(run.out_dir)} {planned.id} {_flag(act)} {quote(text)}",
-            do=lambda: self.begin(run, words) if act in _BY_PROCESS else ask(run, planned.id, text, self.who).text,
+            title=f"{title}: {name}?", lines=lines, agreed="accept" if act == "accept" else "", form=form, command=f"{command} {quote(text)}",
+            do=lambda: ask(run, name, text, self.who).text if ask else self._begin(run, act, name, "--why", text),
         )  # fmt: skip
 
     # Stopping and going on
 
-    def of_run(self, run: Run, word: str) -> list[Form]:
+    def of_run(self, run: Run) -> list[Form]:
         at, found = target(run.out_dir), list[Form]()
         form = partial(Form, about={"run": run.run_id})
         if run.worker:
-            again, on = word == "stopping", not pauses_now(run)
-            button, sent, look, option = ("Stop at once", "now", "danger", " --now") if again else ("Stop", "", "", "")
-            found.append(
-                form(act="stop", button=button, word=sent, look=look, key="s", command=f"santiago stop{at}{option}")
-            )
-            button, sent, option = (
-                ("Pause after each chunk", "on", "") if on else ("No longer pause after chunks", "off", " --off")
-            )
-            found.append(form(act="pause", button=button, word=sent, key="p", command=f"santiago pause{at}{option}"))
+            stop = partial(form, act="stop", key="s", means=partial(self._stop, run))
+            if word_of(run) == "stopping":
+                found.append(stop(button="Stop at once", word="now", look="danger", command=f"santiago stop{at} --now"))
+            else:
+                found.append(stop(button="Stop", command=f"santiago stop{at}"))
+            pause = partial(form, act="pause", key="p", means=partial(self._pause, run))
+            if pauses_now(run):
+                found.append(
+                    pause(button="No longer pause after chunks", word="off", command=f"santiago pause{at} --off")
+                )
+            else:
+                found.append(pause(button="Pause after each chunk", word="on", command=f"santiago pause{at}"))
         elif run.resumable:
-            button = "Go on" if run.begun else "Begin"
-            found.append(form(act="go-on", button=button, look="main", key="r", command=f"santiago resume{at}"))
+            go_on = partial(form, act="go-on", means=partial(self._go_on, run))
+            found.append(
+                go_on(button="Go on" if run.begun else "Begin", look="main", key="r", command=f"santiago resume{at}")
+            )
             if run.begun:
-                found.append(form(
-                    act="go-on", title="Grant more and go on", key="g", command=f"santiago resume{at} --add-attempts N",
+                found.append(go_on(
+                    title="Grant more and go on", key="g", command=f"santiago resume{at} --add-attempts N",
                     told=("Attempts are for each story that failed or used all of its own.",),
                     fields=tuple(Field(*names, "number") for names in _GRANTS),
                 ))  # fmt: skip
-        if unproven := _unproven(run):
+        if unproven := [one.id for one in run.state.stories.values() if one.is_unproven]:
             found.append(form(
                 act="accept-unproven", title=f"Accept all {len(unproven)} that no test shows",
                 told=(f"{', '.join(unproven)}: the work passes its checks, and no test fails without it.",),
                 fields=(Field("Why are they done?"),), command=f'santiago accept{at} --unproven --why "…"',
+                means=partial(self._accept_unproven, run, unproven),
             ))  # fmt: skip
         return found
 
@@ -208,8 +217,6 @@ class Acts:
         )  # fmt: skip
 
     def _go_on(self, run: Run, form: Mapping[str, str]) -> Step:
-        if run.worker or not run.resumable:
-            raise SantiagoError(Kind.INPUT, f"{run.run_id} is {'running already' if run.worker else 'finished'}")
         attempts = int(number_of(form, "attempts", MOST_ATTEMPTS, whole=True))
         minutes, usd = number_of(form, "minutes", MOST_MINUTES), number_of(form, "usd", MOST_USD)
         grants = [
@@ -219,8 +226,8 @@ class Acts:
         ]
         left = sum(1 for one in run.state.stories.values() if not one.skipped and not one.parent and not one.satisfied)
         wanted = consents(run)
-        said = " ".join(word for one in wanted for word in one.said)
-        command = f"santiago resume{target(run.out_dir)}{''.join(words for given, words, _ in grants if given)}"
+        said = "".join(f" {word}" for one in wanted for word in one.said)
+        command = f"santiago resume{target(run.out_dir)}{''.join(words for given, words, _ in grants if given)}{said}"
         lines = [Line(f"{count(left, 'story', 'stories')} to go"), *(Line(told) for given, _, told in grants if given)]
         for one in wanted:
             told = (Line(harmless(line), verbatim=line.startswith(" ")) for line in one.lines)
@@ -233,30 +240,27 @@ class Acts:
             )
             return self.began(run.out_dir, run.run_id, run.state.seq, process)
 
-        button = "Go on" if run.begun else "Begin"
+        button, title = ("Go on", f"Go on with {run.run_id}?") if run.begun else ("Begin", f"Begin {run.run_id}?")
         return Step(
-            title=f"{button}{' with' if run.begun else ''} {run.run_id}?", lines=lines, button=button, command=f"{command} {said}".rstrip(),
-            do=do, agreed=AGREE if wanted else "", form=form,
-        )  # fmt: skip
+            title=title, lines=lines, button=button, command=command, do=do, agreed=AGREE if wanted else "", form=form
+        )
 
-    def _accept_unproven(self, run: Run, form: Mapping[str, str]) -> Step:
-        why, names = text_of(form, "say why; the log keeps it with your name"), _unproven(run)
-        if not names:
-            raise SantiagoError(Kind.INPUT, f"no story of {run.run_id} is unproven")
+    def _accept_unproven(self, run: Run, names: list[str], form: Mapping[str, str]) -> Step:
+        why = text_of(form, "say why, the log keeps it with your name")
         lines = [
             Line(f"{named(names)}: no test fails without the work.", "warn"), Line(_STORY["accept"][2]), Line(flat(why), "head"),
         ]  # fmt: skip
-        words = ["accept", str(run.out_dir), "--unproven", "--why", why, "--actor", self.who]
         return Step(
             title=f"Accept {count(len(names), 'unproven story', 'unproven stories')} of {run.run_id}?", lines=lines, button="Accept", form=form,
             command=f"santiago accept{target(run.out_dir)} --unproven --why {quote(why)}", agreed="accept",
-            do=lambda: self.begin(run, words),
+            do=lambda: self._begin(run, "accept", "--unproven", "--why", why),
         )  # fmt: skip
 
     # Processes
 
-    def begin(self, run: Run, words: Sequence[str]) -> str:
+    def _begin(self, run: Run, act: str, *words: str) -> str:
         """Have a command carried out on a run."""
+        words = (act, str(run.out_dir), *words, "--actor", self.who)
         return self.began(run.out_dir, run.run_id, run.state.seq, Detached(run.out_dir, words, ()))
 
     def began(self, folder: Path, name: str, seq: int, process: Detached) -> str:
@@ -269,20 +273,3 @@ class Acts:
         process, seq = self._started.get(folder, (None, 0))
         code = process.ended() if process else None
         return process.said() if process and code and now == seq else []
-
-
-def _flag(act: str) -> str:
-    return "--why" if act in _BY_PROCESS else "--text"
-
-
-def _offered(run: Run, story: StoryState) -> list[str]:
-    """Return what can be done with a story: nothing where it is done or left out; no process is started where one works."""
-    if story.skipped or (story.satisfied and not story.is_unproven):
-        return []
-    words = [] if story.satisfied else ["hint", "change"]
-    accept = ["accept"] if story.attempts and (not run.worker or story.is_unproven) else []
-    return [*words, *accept, *([] if run.worker or story.satisfied else ["skip"])]
-
-
-def _unproven(run: Run) -> list[str]:
-    return [one.id for one in run.state.stories.values() if one.is_unproven]

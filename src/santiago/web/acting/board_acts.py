@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -15,19 +16,20 @@ from santiago.app.start.leaks import refuse_secrets
 from santiago.board import board_place
 from santiago.board.board_handle import is_on_board, open_board
 from santiago.board.rules import Move
-from santiago.contract.board import MOVES, QUEUES
+from santiago.contract.board import MOVES
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.report.board_page import whole_board
 from santiago.report.board_pages import ticket_page
 from santiago.report.page import Line
 from santiago.util.clock import SystemClock
 from santiago.util.text import flat
-from santiago.web.acting.step import Field, Form, Step
+from santiago.web.acting.step import Field, Form, Step, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from santiago.board.board_handle import BoardHandle
+    from santiago.contract.board import Queue
 
 MOST = 200
 """Tickets of a queue that are shown; `santiago queue list` has all."""
@@ -75,97 +77,80 @@ def lines_of(data: Mapping[str, Any], ticket: dict[str, Any]) -> list[Line]:
     return ticket_page(ticket, asking=asking, questions=questions)
 
 
-def forms(ticket: Mapping[str, Any]) -> list[Form]:
-    """Return what can be asked for about a ticket."""
-    can, about, found = offered(ticket), {"ticket": ticket["id"]}, list[Form]()
-    decide = f"santiago queue decide {ticket['id']}"
-    if can["accept"]:
-        command = (
-            f'santiago accept {ticket["run"]} {ticket["story"]} --why "…"'
-            if can["why"]
-            else f"santiago queue move --id {ticket['id']} --to done"
+def offered(form: Mapping[str, str], who: str) -> tuple[str, list[Form]]:
+    """Return how the ticket stands which a form is about, and what is offered for it."""
+    ticket = ticket_of(board(), form["ticket"])
+    return f"{ticket['id']} is in {ticket['queue']}", forms(ticket, who)
+
+
+def forms(ticket: dict[str, Any], who: str) -> list[Form]:
+    """Return what can be asked for about a ticket: to accept it, to move it, to decide on it."""
+    name, form, found = ticket["id"], partial(Form, about={"ticket": ticket["id"]}), list[Form]()
+    accept = partial(form, act="ticket-accept", button="Accept", look="main", means=partial(_accept, ticket, who))
+    if ticket["unproven"]:
+        why, command = (
+            Field("No test shows it. Why is it done?", kind="line"),
+            f"santiago accept {ticket['run']} {ticket['story']}",
         )
-        fields = (Field("No test shows it. Why is it done?", kind="line"),) if can["why"] else ()
-        found.append(
-            Form(act="ticket-accept", about=about, button="Accept", look="main", fields=fields, command=command)
-        )
-    if can["queues"]:
-        label, words = (
-            "For blocked: why. For planner-review: the files that show the work.",
-            tuple((one, "") for one in can["queues"]),
-        )
-        command = f"santiago queue move --id {ticket['id']} --to QUEUE"
-        found.append(
-            Form(
-                act="ticket-move",
-                about=about,
-                title="Send it to another queue",
-                fields=(Field(label, kind="line"),),
-                words=words,
-                command=command,
-            )
-        )
-    if can["decisions"]:
-        fields = (Field("For replan: how many attempts in all", kind="line"),) if "replan" in can["decisions"] else ()
-        words = tuple(can["decisions"].items())
-        found.append(
-            Form(
-                act="ticket-decide",
-                about=about,
-                title="Decide",
-                fields=fields,
-                words=words,
-                command=f"{decide} {'|'.join(can['decisions'])}",
-            )
-        )
+        found.append(accept(fields=(why,), command=f'{command} --why "…"'))
+    elif ticket["queue"] == "planner-review":
+        found.append(accept(command=f"santiago queue move --id {name} --to done"))
+    if queues := [one for one in MOVES[ticket["queue"]] if one not in ("done", ticket["queue"])]:
+        found.append(form(
+            act="ticket-move", title="Send it to another queue", words=tuple((one, "") for one in queues),
+            fields=(Field("For blocked: why. For planner-review: the files that show the work.", kind="line"),),
+            command=f"santiago queue move --id {name} --to QUEUE", means=partial(_move, ticket, queues, who),
+        ))  # fmt: skip
+    is_spent = ticket["queue"] == "blocked" and ticket["spent"]
+    if can := ["replan", "bypass", "stop"] if is_spent else [] if ticket["decided"] else ["drop"]:
+        found.append(form(
+            act="ticket-decide", title="Decide", words=tuple((one, DECISIONS[one]) for one in can),
+            fields=(Field("For replan: how many attempts in all", kind="line"),) if is_spent else (),
+            command=f"santiago queue decide {name} {'|'.join(can)}", means=partial(_decide, ticket, can, who),
+        ))  # fmt: skip
     return found
 
 
-def offered(ticket: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what can be done with a ticket: whether it can be accepted, where it can be moved, what can be decided."""
-    can = [] if ticket["decided"] else ["drop"]
-    if ticket["queue"] == "blocked" and ticket["spent"]:
-        can = ["replan", "bypass", "stop"]
-    return {
-        "accept": ticket["queue"] == "planner-review" or ticket["unproven"], "why": ticket["unproven"],
-        "queues": [one for one in MOVES[ticket["queue"]] if one not in ("done", ticket["queue"])],
-        "decisions": {word: DECISIONS[word] for word in can},
-    }  # fmt: skip
+def _accept(ticket: Mapping[str, Any], who: str, form: Mapping[str, str]) -> Step:
+    why, command = "", f"santiago queue move --id {ticket['id']} --to done --actor {quote(who)}"
+    lines = [Line(f"evidence: {flat(one)}") for one in ticket["evidence"]] or [Line("It has no evidence.", "warn")]
+    if ticket["unproven"]:
+        why = _harmless(text_of(form, "say why it is done"))
+        command = f"santiago accept {ticket['run']} {ticket['story']} --why {quote(why)}"
+        lines = [Line("No test shows it; your word is what makes it done."), Line(flat(why), "head"), *lines]
+    return Step(
+        title=f"Accept: {ticket['id']}?", lines=lines, button="Accept", command=command, agreed="accept", form=form,
+        do=lambda: _through_the_gate(ticket, why, who),
+    )  # fmt: skip
 
 
-def understand(form: Mapping[str, str], who: str) -> Step:
-    """Return what a form about a ticket asks for; raise where that is not offered."""
-    data, text = board(), form.get("text", "").strip()
-    ticket = ticket_of(data, form.get("ticket", ""))
-    can, word, name = offered(ticket), form.get("word", ""), ticket["id"]
+def _move(ticket: Mapping[str, Any], queues: Sequence[Queue], who: str, form: Mapping[str, str]) -> Step:
+    to, text = next((one for one in queues if one == form.get("word")), None), _harmless(form.get("text", "").strip())
+    if to is None:
+        raise SantiagoError(Kind.INPUT, f"{ticket['id']} is in {ticket['queue']}, and cannot be moved there")
+    wish = Move(to=to, note=text) if to == "blocked" else Move(to=to, evidence=text) if text else Move(to=to)
+    return Step(
+        title=f"Move: {ticket['id']}?", lines=[Line(f"to {to}", "head"), Line(flat(text))], button="Move", form=form,
+        command=f"santiago queue move --id {ticket['id']} --to {to}", do=lambda: _moved(ticket, wish, who),
+    )  # fmt: skip
+
+
+def _decide(ticket: Mapping[str, Any], can: Sequence[str], who: str, form: Mapping[str, str]) -> Step:
+    name, word = ticket["id"], form.get("word", "")
+    if word not in can:
+        raise SantiagoError(Kind.INPUT, f"{name} is in {ticket['queue']}, where that cannot be decided")
+    budget = _budget(form.get("text", "").strip(), ticket) if word == "replan" else None
+    return Step(
+        title=f"Decide: {name}?", lines=[Line(f"{word}: {DECISIONS[word]}{f', {budget} in all' if budget else ''}", "head")], button="Decide",
+        command=f"santiago queue decide {name} {word}{f' --budget {budget}' if budget else ''}", form=form,
+        do=lambda: _decided(name, word, budget, who),
+    )  # fmt: skip
+
+
+def _harmless(text: str) -> str:
+    """Return what somebody typed; raise if it holds a secret, since the board keeps it."""
     refuse_secrets(text.encode("utf-8", "replace"), "the ticket")
-    evidence = [Line(f"evidence: {flat(one)}") for one in ticket["evidence"]] or [Line("It has no evidence.", "warn")]
-    match form.get("act"):
-        case "ticket-accept" if can["accept"] and bool(text) == can["why"]:
-            lines = (
-                [Line("No test shows it; your word is what makes it done."), Line(flat(text), "head")] if text else []
-            )
-            command = f"santiago queue move --id {name} --to done --actor {quote(who)}"
-            command = f"santiago accept {ticket['run']} {ticket['story']} --why {quote(text)}" if text else command
-            does, do, agreed = "Accept", lambda: _through_the_gate(ticket, text, who), "accept"
-            lines += evidence
-        case "ticket-move" if to := next((one for one in QUEUES if one == word and one in can["queues"]), None):
-            wish = Move(to=to, note=text) if to == "blocked" else Move(to=to, evidence=text) if text else Move(to=to)
-            lines, command = (
-                [Line(f"to {word}", "head"), Line(flat(text))],
-                f"santiago queue move --id {name} --to {word}",
-            )
-            does, do, agreed = "Move", lambda: _moved(ticket, wish, who), ""
-        case "ticket-decide" if word in can["decisions"]:
-            budget = _budget(text, ticket) if word == "replan" else None
-            lines = [Line(f"{word}: {DECISIONS[word]}{f', {budget} in all' if budget else ''}", "head")]
-            command = f"santiago queue decide {name} {word}{f' --budget {budget}' if budget else ''}"
-            does, do, agreed = "Decide", lambda: _decided(name, word, budget, who), ""
-        case _:
-            raise SantiagoError(
-                Kind.INPUT, f"{name} is in {ticket['queue']}, where that cannot be done, or its reason is missing"
-            )
-    return Step(title=f"{does}: {name}?", lines=lines, button=does, command=command, do=do, agreed=agreed, form=form)
+    return text
 
 
 def _through_the_gate(ticket: Mapping[str, Any], why: str, who: str) -> str:

@@ -7,12 +7,14 @@ from typing import Literal, NamedTuple
 from urllib.parse import quote
 
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.record import record
 from santiago.report.page import Line
 from santiago.util.text import flat
 
 AGREE = "agree"
 """What a person types who gives a consent."""
+_NUMBER = pattern(r"[0-9]+(\.[0-9]*)?|\.[0-9]+")
 
 
 class Field(NamedTuple):
@@ -32,6 +34,8 @@ class Form:
     """What it is about: run, story, question, plan or ticket."""
     command: str
     """The command that does the same. It stands in place of the form where nothing can be asked for."""
+    means: Callable[[Mapping[str, str]], Step]
+    """Returns what was pressed and typed asks for; raises where that is nothing that can be done."""
     button: str = "Show what that means"
     word: str = ""
     """What the button says besides."""
@@ -73,34 +77,22 @@ def page_of(form: Mapping[str, str]) -> str:
         return f"board/{quote(form['ticket'])}" if form.get("act") == "ticket-move" else "board"
     if "session" in form:
         return f"plans/{quote(form['session'])}"
-    more = next(
-        (
-            f"/{at}/{quote(form[name])}"
-            for name, at in (("question", "questions"), ("story", "stories"))
-            if form.get(name)
-        ),
-        "",
-    )
-    return f"runs/{quote(form['run'])}{more}" if form.get("run") else ""
+    at, name = ("questions", form["question"]) if form.get("question") else ("stories", form.get("story", ""))
+    return f"runs/{quote(form['run'])}{f'/{at}/{quote(name)}' if name else ''}" if form.get("run") else ""
 
 
 def text_of(form: Mapping[str, str], otherwise: str) -> str:
-    """Return what was typed; raise with what should have been, if it is empty."""
+    """Return what was typed; raise with what should have been, if that is nothing."""
     if text := form.get("text", "").strip():
         return text
-    raise SantiagoError(Kind.USAGE, otherwise)
+    raise SantiagoError(Kind.USAGE, f"the text is empty; {otherwise}")
 
 
 def number_of(form: Mapping[str, str], name: str, most: float, *, whole: bool = False) -> float:
     """Return a number of a form; 0 where its field is empty."""
-    text = form.get(name, "").strip()
-    if not text:
-        return 0
-    try:
-        number = float(text) if text.isascii() and len(text) < 12 else -1.0
-    except ValueError:
-        number = -1.0
-    if not 0 <= number <= most or (whole and number != int(number)):
+    text = form.get(name, "").strip() or "0"
+    number = float(text) if _NUMBER.fullmatch(text) else -1.0
+    if not 0 <= number <= most or (whole and number % 1):
         what = f"a {'whole ' if whole else ''}number from 0 to {most:,}"
         raise SantiagoError(Kind.USAGE, f"{name}: {flat(text)[:20]!r} is not {what}")
     return number
