@@ -11,6 +11,7 @@ from santiago.util.text import count, few, flat
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from santiago.contract.board import Card
     from santiago.report.page import Tone
 
 SIGNAL = "needs_user_confirmation"
@@ -25,6 +26,8 @@ HOW_TO_FILL = (
 """The commands that put work onto a board."""
 MOST = 5
 """How many tickets one sentence names."""
+TONES: dict[str, Tone] = {"OPEN": "busy", "DONE": "good", "NEEDS YOU": "warn", "STUCK": "bad"}
+"""The state of the whole board → its tone."""
 _PHASES = {
     "planned": "not begun", "ready": "ready to be claimed", "running": "under way",
     "evidence_collected": "handed over, with evidence", "verified": "its checks passed", "done": "done",
@@ -138,6 +141,16 @@ def ticket_page(ticket: Ticket, *, asking: bool, questions: Sequence[str] = ()) 
     lines += [Line(f"{name}: {text}") for name, text in _facts(ticket).items() if text]
     lines += [Line(f"evidence: {flat(one)}", "good") for one in ticket["evidence"]]
     return lines
+
+
+def evidence_lines(ticket: Ticket) -> list[Line]:
+    """Return what whoever accepts a ticket looks at."""
+    return [Line(f"evidence: {flat(one)}") for one in ticket["evidence"]] or [Line("It has no evidence.", "warn")]
+
+
+def whereabouts(card: Card) -> str:
+    """Return where a ticket is after a word of a person."""
+    return f"{card.id} is closed: {card.decided}" if card.decided else f"{card.id} is in {card.queue} now"
 
 
 def empty_page(data: dict[str, Any]) -> list[Line]:

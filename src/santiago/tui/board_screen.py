@@ -18,6 +18,7 @@ from santiago.board.loop_verdict import ACTIONABLE
 from santiago.board.rules import Move
 from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, MOVES
 from santiago.contract.errors import SantiagoError
+from santiago.report import board_pages
 from santiago.report.board_page import whole_board
 from santiago.report.board_pages import awaited, empty_page, for_people, headline, standing, ticket_page, tone_of, word
 from santiago.report.page import Line
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from santiago.board.board_handle import BoardHandle
-    from santiago.contract.board import Card, Queue
+    from santiago.contract.board import Queue
     from santiago.report.page import Tone
 
 SECONDS = 0.5
@@ -45,7 +46,6 @@ MOST = 200
 """Tickets of a queue that are shown; `santiago queue list` has all."""
 MORE_TRIES = 3
 """Attempts that a ticket gets more of, where it is planned anew and nobody says how many."""
-_TONES: dict[str, Tone] = {"OPEN": "busy", "DONE": "good", "NEEDS YOU": "warn", "STUCK": "bad"}
 
 
 class Column(Vertical):
@@ -177,7 +177,7 @@ class BoardScreen(BaseScreen):
 
     def head(self) -> Head:
         status, (first, *rest) = word(self.data), headline(self.data)
-        return Head("", status, _TONES.get(status, "head"), [first], rest)
+        return Head("", status, board_pages.TONES.get(status, "head"), [first], rest)
 
     def page(self) -> list[Line]:
         ticket = self.ticket
@@ -258,7 +258,7 @@ class BoardScreen(BaseScreen):
 
     def _moved(self, ticket: dict[str, Any], wish: Move) -> str:
         card = by_hand.hand_over(self.opened, ticket["id"], ticket["queue"], wish, self.actor, worker=self.actor)
-        return f"{card.id} is in {card.queue} now"
+        return board_pages.whereabouts(card)
 
     def action_accept(self) -> None:
         """Ask for the planner's word on work that waits for it; the done gate has the last one."""
@@ -271,13 +271,14 @@ class BoardScreen(BaseScreen):
             return
         if not self._is_planner():
             return
-        lines = [Line(f"evidence: {flat(one)}") for one in ticket["evidence"]] or [Line("It has no evidence.", "warn")]
 
         def chosen(_: str) -> None:
             self.say(f"the done gate checks {ticket['id']}")
             self._in_background(lambda: accepted(self.opened.place.project, ticket["id"], self.actor))
 
-        self.decide(f"Accept {_named(ticket)}?", lines, {"y": f"accept it as {self.actor}"}, chosen)
+        self.decide(
+            f"Accept {_named(ticket)}?", board_pages.evidence_lines(ticket), {"y": f"accept it as {self.actor}"}, chosen
+        )
 
     def _attest(self, ticket: dict[str, Any], why: str) -> str:
         """Take unproven work as done, on the word of whoever sits here."""
@@ -323,14 +324,16 @@ class BoardScreen(BaseScreen):
                 )
             else:
                 word = {"b": "bypass", "s": "stop", "x": "drop"}[key]
-                self._do(lambda: _decided(self.opened.board.decide(ticket["id"], word, self.actor)))
+                self._do(lambda: board_pages.whereabouts(self.opened.board.decide(ticket["id"], word, self.actor)))
 
         self.decide(f"Decide on {_named(ticket)}", [Line(for_people(ticket["note"]))], keys, chosen)
 
     def _replan(self, ticket: dict[str, Any], typed: str) -> str:
         if not typed.isdecimal():
             raise ValueError(f"{flat(typed)[:20]!r} is not a number")
-        return _decided(self.opened.board.decide(ticket["id"], "replan", self.actor, budget=int(typed[:6])))
+        return board_pages.whereabouts(
+            self.opened.board.decide(ticket["id"], "replan", self.actor, budget=int(typed[:6]))
+        )
 
     def action_leave(self) -> None:
         self.app.exit("")
@@ -352,10 +355,6 @@ class BoardScreen(BaseScreen):
 
 def _named(ticket: dict[str, Any]) -> str:
     return f"{ticket['id']} {flat(ticket['title'])}"
-
-
-def _decided(card: Card) -> str:
-    return f"{card.id} is closed: {card.decided}" if card.decided else f"{card.id} is in {card.queue} now"
 
 
 def show_board(opened: BoardHandle, backlog: int, actor: str, utc: Callable[[], str]) -> int:

@@ -13,11 +13,9 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import SessionPhase
 from santiago.contract.record import record
 from santiago.process.redact import Redactor, to_hide
-from santiago.report import overview, spending
+from santiago.report import board_pages, overview, spending
 from santiago.report.asking import answers_left, asked
 from santiago.report.board_pages import age, awaited, for_people, standing, tone_of
-from santiago.report.board_pages import headline as board_headline
-from santiago.report.board_pages import word as board_word
 from santiago.report.chunks import CURRENT, FAILED, rows_of
 from santiago.report.evidence import AttemptEvidence, tidied
 from santiago.report.forecast_page import rest_of
@@ -58,7 +56,6 @@ if TYPE_CHECKING:
 
 LOG_BLOCK = 200
 """Lines of an agent's log in one part of its page. Only the last part of a log grows."""
-BOARD_TONES = {"OPEN": "busy", "DONE": "good", "NEEDS YOU": "warn", "STUCK": "bad"}
 MOST_PLANS = 10
 """How many of the newest planning sessions the first page lists."""
 MOST_ROWS = 60
@@ -433,9 +430,9 @@ class Screens:
             {"name": name, "count": data["counts"][name], "tickets": [_on_board(one, data) for one in tickets]}
             for name, tickets in data["queues"].items()
         ]
-        word = board_word(data)
+        word = board_pages.word(data)
         return {
-            "head": ui.head(word.lower(), BOARD_TONES.get(word, ""), board_headline(data)),
+            "head": ui.head(word.lower(), board_pages.TONES.get(word, ""), board_pages.headline(data)),
             "queues": ui.queues(queues),
         }
 

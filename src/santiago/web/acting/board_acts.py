@@ -19,7 +19,7 @@ from santiago.board.rules import Move
 from santiago.contract.board import MOVES
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.report.board_page import whole_board
-from santiago.report.board_pages import ticket_page
+from santiago.report.board_pages import evidence_lines, ticket_page, whereabouts
 from santiago.report.page import Line
 from santiago.util.clock import SystemClock
 from santiago.util.text import flat
@@ -111,9 +111,9 @@ def forms(ticket: dict[str, Any], who: str) -> list[Form]:
     return found
 
 
-def _accept(ticket: Mapping[str, Any], who: str, form: Mapping[str, str]) -> Step:
+def _accept(ticket: dict[str, Any], who: str, form: Mapping[str, str]) -> Step:
     why, command = "", f"santiago queue move --id {ticket['id']} --to done --actor {quote(who)}"
-    lines = [Line(f"evidence: {flat(one)}") for one in ticket["evidence"]] or [Line("It has no evidence.", "warn")]
+    lines = evidence_lines(ticket)
     if ticket["unproven"]:
         why = _harmless(text_of(form, "say why it is done"))
         command = f"santiago accept {ticket['run']} {ticket['story']} --why {quote(why)}"
@@ -169,15 +169,13 @@ def _through_the_gate(ticket: Mapping[str, Any], why: str, who: str) -> str:
 
 def _moved(ticket: Mapping[str, Any], wish: Move, who: str) -> str:
     with _opened() as opened:
-        card = by_hand.hand_over(opened, ticket["id"], ticket["queue"], wish, who, worker=who)
-        return f"{card.id} is in {card.queue} now"
+        return whereabouts(by_hand.hand_over(opened, ticket["id"], ticket["queue"], wish, who, worker=who))
 
 
 def _decided(name: str, word: str, budget: int | None, who: str) -> str:
     with _opened() as opened:
         by_hand.refuse_other_than_planner(opened, who, in_person=True)
-        card = opened.board.decide(name, word, who, budget=budget)
-        return f"{card.id} is closed: {card.decided}" if card.decided else f"{card.id} is in {card.queue} now"
+        return whereabouts(opened.board.decide(name, word, who, budget=budget))
 
 
 def _budget(text: str, ticket: Mapping[str, Any]) -> int:
