@@ -11,14 +11,14 @@ from santiago.app.loading import frozen_input, working
 from santiago.app.paths import near
 from santiago.artifacts import registry, run_locations
 from santiago.artifacts.names import LOG, PLAN, has_begun
-from santiago.contract.counting import few
+from santiago.contract.counting import count, few
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from santiago.app.loading import Run
+    from santiago.app.loading import AttemptStory, Run
     from santiago.artifacts.registry import Registered
     from santiago.contract.plan import Plan, Story
 
@@ -144,6 +144,15 @@ def find_story(of: Plan | Run, name: str) -> Story:
         return found
     hint = f"There are {of.stories[0].id} to {of.stories[-1].id}."
     raise SantiagoError(Kind.USAGE, f"the plan has no story {name}", hint=hint)
+
+
+def find_attempt(run: Run, story: Story, number: int) -> AttemptStory:
+    """Return an attempt of a story; raise if there is none of that number."""
+    tried = run.history.of(story.id)
+    if found := next((one for one in tried if one.number == number), None):
+        return found
+    hint = f"It has {count(len(tried), 'attempt')}." if tried else "It has not been attempted yet."
+    raise SantiagoError(Kind.USAGE, f"{story.id} has no attempt {number}", hint=hint)
 
 
 @contextmanager

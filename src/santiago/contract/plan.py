@@ -227,6 +227,11 @@ class Plan:
         """Whether it was made before plans had an account."""
         return not self.account and self.certain and self.chosen is None and not self.rivals
 
+    @property
+    def criteria(self) -> dict[str, str]:
+        """All criteria: id → text."""
+        return {one.id: one.text for requirement in self.requirements for one in requirement.criteria}
+
 
 def contents_of(plan: Plan) -> dict[str, str]:
     """Return the digest of each story of a plan: its words, its criteria and its own checks, however they are wrapped."""

@@ -89,7 +89,7 @@ class StepPerformer:
 
     def __post_init__(self) -> None:
         self.with_own_check = with_own_check(self.plan, self.run_input)
-        self.criteria = {c.id: c.text for requirement in self.plan.requirements for c in requirement.criteria}
+        self.criteria = self.plan.criteria
         self.in_chunk = {}
         for story in self.plan.stories:
             self.in_chunk.setdefault(story.chunk, []).append(f"{story.id} {story.title}")

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from santiago.app.loading import AttemptStory, Run
     from santiago.contract.plan import Story
+    from santiago.report.chunks import ChunkRow
 
 PARTS = ("patches", "output", "answers")
 """What can be left out."""
@@ -56,7 +57,7 @@ _CHECKS = {
 def document(run: Run, without: frozenset[str] = frozenset()) -> dict[str, Any]:
     """Return what a report shows, fit for other people: without paths and names of this machine, and not too long."""
     stories = [_story(run, planned, without) for planned in run.stories]
-    chunks = [_chunk(number, row) for number, row in enumerate(rows_of(run, run.history.last), start=1)]
+    chunks = [chunk_data(row) for row in rows_of(run, run.history.last)]
     told = {
         "contract_version": 1, **_verdict(run), "run_checks": _run_checks(run, without), "left": _left(run),
         "graph": graph_of(stories, chunks), "timeline": timeline(run), "spending": spending.by_story(run), "evidence": _evidence(run),
@@ -158,9 +159,10 @@ def _answers(run: Run) -> Iterator[dict[str, Any]]:
 # The plan
 
 
-def _chunk(number: int, row: Any) -> dict[str, Any]:
+def chunk_data(row: ChunkRow) -> dict[str, Any]:
+    """Return what pages show of a chunk."""
     return {
-        "id": f"chunk-{number}", "number": number, "label": row.label, "mark": row.mark._asdict(), "done": row.done,
+        "id": f"chunk-{row.number}", "number": row.number, "label": row.label, "mark": row.mark._asdict(), "done": row.done,
         "of": row.stories, "ms": row.ms, "note": row.note,
     }  # fmt: skip
 

@@ -20,7 +20,7 @@ _SHOWN, _SHOWS_NOTHING = Mark("✓", "shown", "good"), Mark("?", "shows nothing"
 
 def matrix(run: Run) -> list[dict[str, Any]]:
     """Return a row for each criterion of each story, in plan order."""
-    texts = {one.id: one.text for requirement in run.plan.requirements for one in requirement.criteria}
+    texts = run.plan.criteria
     return [row for planned in run.plan.stories for row in rows_of_story(run, planned, texts)]
 
 

@@ -97,7 +97,7 @@ def _open(story: Story, run: Run) -> Iterator[str]:
 def _criteria(story: Story, run: Run) -> Iterator[str]:
     state = run.state.stories[story.id]
     shown = {row.id: row for row in criteria_of(state)}
-    known = {one.id: one.text for requirement in run.plan.requirements for one in requirement.criteria}
+    known = run.plan.criteria
     for name in story.criteria:
         row = shown.get(name)
         seen = "no test was named for it"

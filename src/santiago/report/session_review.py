@@ -89,11 +89,7 @@ class Review:
 
     def criteria(self, story: Story) -> tuple[tuple[str, str], ...]:
         """Return the criteria of a story: id and text."""
-        texts = {
-            one.id: one.text
-            for requirement in (self.plan.requirements if self.plan else ())
-            for one in requirement.criteria
-        }
+        texts = self.plan.criteria if self.plan else {}
         return tuple((name, texts.get(name, "")) for name in story.criteria)
 
 

@@ -189,7 +189,7 @@ def _standing(run: Run, planned: Story) -> Iterator[Line]:
 
 def _criteria(run: Run, planned: Story) -> Iterator[Line]:
     """Yield what the story must meet, which test shows it, and the commands that check it."""
-    texts = {one.id: one.text for requirement in run.plan.requirements for one in requirement.criteria}
+    texts = run.plan.criteria
     shown = {row.id: row for row in criteria_of(run.state.stories[planned.id])}
     for at, name in enumerate(planned.criteria[:MOST_CRITERIA]):
         told = f"{planned.name_of(name)}: {texts[name]}" if name in texts else name

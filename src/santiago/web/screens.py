@@ -7,19 +7,19 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from santiago.app.finding import target
+from santiago.app.finding import find_attempt, find_story, target
 from santiago.app.planning.planning_sessions import sessions_here
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import SessionPhase
 from santiago.contract.record import record
 from santiago.process.redact import Redactor, to_hide
-from santiago.report import board_pages, overview, spending
+from santiago.report import board_pages, overview, session_pages, spending
 from santiago.report.asking import answers_left, asked
 from santiago.report.board_pages import age, awaited, for_people, standing, tone_of
 from santiago.report.chunks import CURRENT, FAILED, rows_of
 from santiago.report.evidence import AttemptEvidence, tidied
 from santiago.report.forecast_page import rest_of
-from santiago.report.handout import attempt_data, graph_of
+from santiago.report.handout import attempt_data, chunk_data, graph_of
 from santiago.report.live_changes import changed_so_far
 from santiago.report.marks import RUNS, UNPROVEN, Mark
 from santiago.report.matrix import rows_of_story
@@ -28,8 +28,6 @@ from santiago.report.outward import redacted
 from santiago.report.page import Line
 from santiago.report.question import card
 from santiago.report.run_page import headline, pauses_now, subline
-from santiago.report.session_pages import approved, uncovered
-from santiago.report.session_pages import page as plan_page
 from santiago.report.session_review import TONES
 from santiago.report.story import page as story_page
 from santiago.report.story_status import row_of
@@ -49,6 +47,7 @@ if TYPE_CHECKING:
     from santiago.contract.state import Question
     from santiago.report.following_session import FollowingSession
     from santiago.web.acting.acts import Acts
+    from santiago.web.acting.step import Form
     from santiago.web.followed import Followed, Runs
 
     Parts = dict[str, str]
@@ -65,6 +64,14 @@ OPEN_STORIES = 60
 _FIRST = (FAILED, CURRENT, UNPROVEN)
 """Chunks in these states are unfolded."""
 _CHANGED = {"new": Mark("+", "new", "good"), "changed": Mark("~", "changed", "warn"), "": None}
+_GROUPS = {
+    "running": "Running", "plans": "Being planned", "finished": "Finished and stopped", "planned": "Planned, never started",
+}  # fmt: skip
+"""The lists of the first page, in order, with their headings."""
+_PLAN_PARTS = {
+    "changes": "What this revision changed", "findings": "Findings, and what became of the document", "turns": "Turns",
+}  # fmt: skip
+"""Pages of a review that the page of a plan has as parts, with their headings."""
 _LISTS = ("runs", "plans", "stories", "questions")
 """Parts of addresses that are no pages themselves."""
 
@@ -136,12 +143,12 @@ class Screens:
                 question = run.state.questions[name]
                 return screen(name, lambda: self._question(run, question), f"santiago answer{at}")
             case ["stories", name, *more]:
-                story = _planned(run, name)
+                story = find_story(run, name)
                 show = f"santiago show{at} {story.id}"
                 if not more:
                     return screen(f"{story.id} {flat(story.title)}", lambda: self._story(followed, story), show)
-                tried, title = _tried(run, story, more[0]), f"{story.id}, attempt {more[0]}"
-                show += f" --attempt {tried.number}"
+                tried = find_attempt(run, story, _number(more[0]))
+                title, show = f"{story.id}, attempt {tried.number}", f"{show} --attempt {tried.number}"
                 if more[1:] == ["log"]:
                     return screen(
                         f"log of {title}", lambda: self._log(run, story, tried, query.get("find", "")), f"{show} --log"
@@ -181,16 +188,8 @@ class Screens:
                     newest.add(run.plan.source.path)
             except SantiagoError as error:
                 rows.append(overview.damaged(known.run_id, error.message, f"santiago audit {known.run_id}"))
-        groups = {
-            "running": "Running",
-            "plans": "Being planned",
-            "finished": "Finished and stopped",
-            "planned": "Planned, never started",
-        }
-        by = {group: [row for row in rows if row["group"] == group] for group in groups}
-        shown = {
-            group: ui.rows(group, groups[group], found) for group, found in by.items() if found or group == "running"
-        }
+        by = {group: [row for row in rows if row["group"] == group] for group in _GROUPS}
+        shown = {name: ui.rows(name, _GROUPS[name], found) for name, found in by.items() if found or name == "running"}
         news = f"{count(len(needs), 'thing')} for you; {count(len(by['running']), 'run')} under way."
         return {"needs": ui.needs(needs), **shown, "news": ui.note("news", news)}
 
@@ -211,28 +210,17 @@ class Screens:
         parts = {"head": ui.head(word, RUNS.get(word, ""), first, second)}
         if needs := list(overview.needs(run, now, is_newest=True)):
             parts["needs"] = ui.needs(needs)
-        forms, refused = self.acts.of_run(run), self.acts.refused(run.out_dir, run.state.seq)
-        if forms or refused:
-            parts["acts"] = ui.forms("What you can do", forms, refused)
+        parts |= self._acts(ui, self.acts.of_run(run), run.out_dir, run.state.seq)
         parts["filter"] = ui.search("Stories with", "filter", words, "")
         rows, stories = rows_of(run, now), list(self._stories(followed, words))
         chunks = [
-            {
-                "number": row.number,
-                "label": row.label,
-                "mark": row.mark,
-                "told": " · ".join(filter(None, (f"{row.done} of {row.stories} done", row.note))),
-            }
+            {**chunk_data(row), "told": " · ".join(filter(None, (f"{row.done} of {row.stories} done", row.note)))}
             for row in rows
         ]
         unfolded = {row.label for row in rows if row.mark in _FIRST}
         parts |= _chunks(ui, chunks, stories, unfolded, opened, everything=bool(words))
         if not words:
-            boxes = [
-                {"label": row.label, "number": row.number, "done": row.done, "of": row.stories, "mark": row.mark}
-                for row in rows
-            ]
-            parts["graph"] = ui.graph(graph_of(stories, boxes))
+            parts["graph"] = ui.graph(graph_of(stories, chunks))
             if run.state.attempts:
                 parts["timeline"] = ui.timeline(timeline(run)[-MOST_ROWS:])
                 parts["spending"] = ui.spending(spending.by_story(run))
@@ -299,29 +287,34 @@ class Screens:
             parts["agent"] = ui.told(
                 "agent", "What its agent does", *_live(at, tried[-1], story_page(run, planned, "agent", doing, 0))
             )
-        parts["evidence"] = ui.evidence(list(rows_of_story(run, planned, _criteria(run))))
+        parts["evidence"] = ui.evidence(list(rows_of_story(run, planned, run.plan.criteria)))
         for one in reversed(tried):
             if one.status != "running":
-                parts[f"attempt-{one.number}"] = ui.attempt(
-                    self._ended(run, planned, one), f"{at}/{one.number}", is_open=one is tried[-1]
-                )
-        forms, refused = self.acts.of_story(run, planned.id), self.acts.refused(run.out_dir, run.state.seq)
-        return {**parts, "acts": ui.forms("What you can do", forms, refused)} if forms or refused else parts
+                parts[f"attempt-{one.number}"] = self._ended(ui, run, planned, one, is_open=one is tried[-1])
+        return parts | self._acts(ui, self.acts.of_story(run, planned.id), run.out_dir, run.state.seq)
 
     def _attempt(self, followed: Followed, planned: Story, one: AttemptStory) -> Parts:
         """Return one attempt; of a running one also what it has changed so far."""
         run, at = followed.run, f"runs/{followed.run.run_id}/stories/{planned.id}"
         ui = self._ui(at)
         if one.status != "running":
-            return {"attempt": ui.attempt(self._ended(run, planned, one), f"{at}/{one.number}", is_open=True)}
+            return {"attempt": self._ended(ui, run, planned, one, is_open=True)}
         lines = story_page(run, planned, "agent", followed.activity(), 0)
         live = changed_so_far(run, planned.id, one.number) if run.worker else None
         lines += story_page(run, planned, "changes", followed.activity(), 0, live)
         return {"agent": ui.told("agent", "What its agent does", *_live(at, one, lines))}
 
-    def _ended(self, run: Run, planned: Story, one: AttemptStory) -> dict[str, Any]:
-        found: dict[str, Any] = redacted(attempt_data(run, planned, one), self._redactor)
-        return found
+    def _ended(self, ui: Any, run: Run, planned: Story, one: AttemptStory, *, is_open: bool) -> str:
+        data, at = (
+            redacted(attempt_data(run, planned, one), self._redactor),
+            f"runs/{run.run_id}/stories/{planned.id}/{one.number}",
+        )
+        return str(ui.attempt(data, at, is_open=is_open))
+
+    def _acts(self, ui: Any, forms: list[Form], folder: Path, seq: int) -> Parts:
+        """Return what can be asked for, and why what was begun from a page did not start; nothing if there is neither."""
+        refused = self.acts.refused(folder, seq)
+        return {"acts": ui.forms("What you can do", forms, refused)} if forms or refused else {}
 
     def _log(self, run: Run, planned: Story, one: AttemptStory, words: str) -> Parts:
         """Return what an agent printed: each line has an address, and only the last block of lines grows."""
@@ -340,8 +333,7 @@ class Screens:
     # A plan that is not final
 
     def _plan(self, name: str, rest: list[str], query: Mapping[str, str]) -> Screen:
-        revision = query.get("revision", "")
-        following, lock = self.plans.find(name, int(revision) if revision.isdecimal() and len(revision) < 9 else 0)
+        following, lock = self.plans.find(name, _number(query.get("revision", "")))
         plan = following.review.plan
         story = next((one for one in plan.stories if rest == ["stories", one.id]), None) if plan else None
         if rest and story is None:
@@ -353,7 +345,7 @@ class Screens:
                     following.ask_run()
                 if story is None:
                     return self._plan_parts(following, query.get("open", ""))
-                lines = plan_page(following, "story", None, story)[1:]
+                lines = session_pages.page(following, "story", None, story)[1:]
                 return {"standing": self._ui(f"plans/{name}").told("standing", "How it is planned", lines)}
 
         title = f"{story.id} {flat(story.title)}" if story else f"Plan: {flat(following.review.title)[:200]}"
@@ -369,56 +361,40 @@ class Screens:
             word = f"revision {review.revision} of {latest}, to be read only"
         elif following.waiting and not review.worker:
             word = "answered; it has not gone on yet"
-        first = [
-            *review.counts(),
-            *([f"{len(uncovered(review.plan))} requirements without a story"] if review.plan else []),
-        ]
+        first = review.counts()
+        if review.plan:
+            first.append(f"{len(session_pages.uncovered(review.plan))} requirements without a story")
         second = [review.session_id, review.spent, *([f"held by {flat(review.worker)}"] if review.worker else [])]
         parts = {"head": ui.head(word, TONES.get(review.state, "busy"), first or ["no plan yet"], second)}
         if review.run:
             links = [(f"runs/{review.run}", f"It is final. Its run: {review.run}, {following.ran}")]
             parts["run"] = ui.told("run", "What became of it", [], links)
-        forms, refused = (
-            plan_acts.PlanActs(following, self.acts).forms(),
-            self.acts.refused(following.folder, planning.state.seq),
-        )
-        if forms or refused:
-            parts["acts"] = ui.forms("What you can do", forms, refused)
+        forms = plan_acts.PlanActs(following, self.acts).forms()
+        parts |= self._acts(ui, forms, following.folder, planning.state.seq)
         if latest > 1:
             parts["revisions"] = ui.revisions(latest, review.revision)
-        pages = {
-            "changes": "What this revision changed",
-            "findings": "Findings, and what became of the document",
-            "turns": "Turns",
-        }
-        shown = {name: ui.told(name, pages[name], plan_page(following, name, None, None)) for name in pages}
+        shown = {
+            part: ui.told(part, heading, session_pages.page(following, part, None, None)) for part, heading in _PLAN_PARTS.items()
+        }  # fmt: skip
         if review.plan is None:
             return {**parts, "turns": shown["turns"]}
-        marks = {one.id: _CHANGED[review.marks.get(one.id, "")] for one in review.plan.stories}
         stories = [
             {
-                "id": one.id,
-                "title": flat(one.title),
-                "chunk": one.chunk,
-                "mark": marks[one.id],
-                "parent": "",
+                "id": one.id, "title": flat(one.title), "chunk": one.chunk, "mark": _CHANGED[review.marks.get(one.id, "")], "parent": "",
                 "told": ", ".join(one.depends_on),
             }
             for one in review.plan.stories
-        ]
+        ]  # fmt: skip
         chunks = [
             {
-                "number": row.number,
-                "label": flat(row.label),
-                "mark": None,
+                "number": row.number, "label": flat(row.label), "mark": None,
                 "told": f"{count(len(row.stories), 'story', 'stories')}, {row.changed} changed",
             }
             for row in review.chunks
-        ]
+        ]  # fmt: skip
         parts |= {"changes": shown["changes"]} if latest > 1 else {}
-        parts["commands"] = ui.told(
-            "commands", "Commands", approved(review.plan, planning.run_input, "making it final")
-        )
+        commands = session_pages.approved(review.plan, planning.run_input, "making it final")
+        parts["commands"] = ui.told("commands", "Commands", commands)
         parts |= _chunks(ui, chunks, stories, {flat(row.label) for row in review.chunks if row.changed}, opened)
         return {**parts, "findings": shown["findings"], "turns": shown["turns"]}
 
@@ -442,11 +418,8 @@ class Screens:
         def make() -> Parts:
             data = board_acts.board()
             ticket, ui = board_acts.ticket_of(data, name), self._ui(closed=self.acts.closed(None))
-            of = (
-                [(f"runs/{ticket['run']}/stories/{ticket['story']}", f"Story {ticket['story']} of {ticket['run']}")]
-                if ticket["story"]
-                else []
-            )
+            run, story = ticket["run"], ticket["story"]
+            of = [(f"runs/{run}/stories/{story}", f"Story {story} of {run}")] if story else []
             told = ui.told("ticket", ticket["queue"], board_acts.lines_of(data, ticket)[1:], of, "asked")
             return {"ticket": told, "acts": ui.forms("What you can do", board_acts.forms(ticket, self.acts.who))}
 
@@ -485,19 +458,6 @@ def _nowhere() -> SantiagoError:
     return SantiagoError(Kind.USAGE, "there is no such page")
 
 
-def _criteria(run: Run) -> dict[str, str]:
-    return {one.id: one.text for requirement in run.plan.requirements for one in requirement.criteria}
-
-
-def _planned(run: Run, name: str) -> Story:
-    found = run.story(name)
-    if found is None:
-        raise SantiagoError(Kind.USAGE, f"{run.run_id} has no story {name[:60]}")
-    return found
-
-
-def _tried(run: Run, planned: Story, number: str) -> AttemptStory:
-    found = next((one for one in run.history.of(planned.id) if str(one.number) == number), None)
-    if found is None:
-        raise SantiagoError(Kind.USAGE, f"{planned.id} has no attempt {number[:9]}")
-    return found
+def _number(text: str) -> int:
+    """Return a number of an address; 0 where it is none."""
+    return int(text) if text.isdecimal() and len(text) < 9 else 0
