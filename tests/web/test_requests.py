@@ -341,9 +341,12 @@ def test_while_agents_work_that_can_read_the_browsers_files_nothing_else_is_answ
     assert (site.post("ask", form).status, 'name="word"' in site.get(QUESTION).text) == (200, True)
 
 
-def test_one_damaged_run_is_named_and_closes_no_other_page(site: Served, repo: Path) -> None:
+def test_one_damaged_run_is_named_closes_no_other_page_and_is_shown_again_when_it_is_repaired(
+    site: Served, repo: Path
+) -> None:
     log = repo / ".santiago/runs/failed/progress.ndjson"
     whole = log.read_bytes()
+    assert site.get("runs/failed").status == 200
     log.write_bytes(whole + b"{}\n" * 2)
     try:
         first, question, broken = (site.get(path) for path in ("", QUESTION, "runs/failed"))
@@ -353,6 +356,7 @@ def test_one_damaged_run_is_named_and_closes_no_other_page(site: Served, repo: P
     assert (question.status, 'name="word"' in question.text) == (200, True)
     for shown in ("This cannot be shown", "runs/failed/progress.ndjson", "is damaged", "Restore the file from a copy"):
         assert shown in broken.text, shown
+    assert site.get("runs/failed").status == 200
 
 
 def test_pages_that_can_only_be_read_need_the_link_take_nothing_and_are_named_in_messages_while_they_are_there(

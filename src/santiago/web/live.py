@@ -100,6 +100,7 @@ class Live:
 
     def topic(self, address: str, make: Callable[[], Mapping[str, str]]) -> Topic:
         topic = self._topics.setdefault(address, Topic(make))
+        topic.make = make  # what made it before may hold a run whose log was damaged then
         self._topics.move_to_end(address)
         while len(self._topics) > MOST_TOPICS:
             self._topics.popitem(last=False)
