@@ -39,7 +39,6 @@ class Session:
     """Token → what was understood, and shown with a button that sends it. Each token works once."""
     told: str = ""
     """What the next page says first."""
-    failed: bool = False
 
     def hold(self, step: Step) -> str:
         """Keep what was understood until it is sent; return the token that sends it."""
@@ -53,11 +52,8 @@ class Session:
         """Return what a token sends; raise where it was sent before, or where the word that it needs was not typed."""
         step = self.steps.get(token)
         if step is not None and typed.strip().lower() != step.agreed:
-            message = (
-                f"nothing was sent: it needs the word {step.agreed!r}, typed by you"
-                if step.agreed
-                else "nothing is to be typed here"
-            )
+            needed = f"nothing was sent: it needs the word {step.agreed!r}, typed by you"
+            message = needed if step.agreed else "nothing is to be typed here"
             raise SantiagoError(Kind.INPUT, message, hint="Go back in your browser to read it again.")
         self.steps.pop(token, None)
         if step is None:
@@ -65,11 +61,8 @@ class Session:
             raise SantiagoError(Kind.INPUT, "this was sent before, or it is too old", hint=hint)
         return step
 
-    def say(self, text: str, *, failed: bool = False) -> None:
-        self.told, self.failed = text, failed
-
-    def told_once(self) -> tuple[str, bool]:
-        found, self.told = (self.told, self.failed), ""
+    def told_once(self) -> str:
+        found, self.told = self.told, ""
         return found
 
 

@@ -50,12 +50,14 @@ class Pages:
 
     def __init__(self, address: Address, place: str, who: str, *, read_only: bool) -> None:
         self.address = address
-        self.mark, self.draft = token_hex(16), token_hex(16)
-        """Stand in parts that all browsers share, where each has its own token, or its own unsent text."""
+        self.mark, self.draft, self.parts = token_hex(16), token_hex(16), token_hex(16)
+        """Stand where each browser has its own token, or its own unsent text; and where parts come, which no template copies."""
         self.shared: dict[str, Any] = {
             "base": address.path, "place": place, "who": who, "read_only": read_only, "token": self.mark, "draft": self.draft,
-            "at": "", "query": "", "closed": "",
+            "parts": self.parts, "at": "", "query": "", "closed": "", "title": "", "crumbs": [("", "All runs")], "live": "", "cursor": "",
+            "shows": "",
         }  # fmt: skip
+        """What all templates are given; a page replaces what is its own."""
         self.runs = Runs()
         self.acts = Acts(self.runs, who)
         self.screens = Screens(self.runs, self.acts, self.shared)
@@ -95,43 +97,22 @@ class Pages:
         topic.refresh(at_once=True)
         cursor, parts = topic.page()
         step = session.steps.get(query.get("draft", ""))
-        live = f"{self.address.path}/live?of={quote(place, safe='')}"
-        values = {
-            "title": screen.title,
-            "crumbs": crumbs(path),
-            "shows": screen.command,
-            "cursor": cursor,
-            "live": live,
-        }
-        return self._html(
-            session, "page.html", values, parts, (step.form["act"], step.form.get("text", "")) if step else ("", "")
-        )
+        draft = (step.form["act"], step.form.get("text", "")) if step else ("", "")
+        page = self._html(
+            session, "page.html", title=screen.title, crumbs=crumbs(path), shows=screen.command, cursor=cursor,
+            live=f"{self.address.path}/live?of={quote(place, safe='')}",
+        )  # fmt: skip
+        return HTMLResponse(self.fill(page.replace(self.parts, parts), session, draft))
 
-    def _html(
-        self, session: Session, template: str, values: Mapping[str, Any], parts: str = "", draft: tuple[str, str] = ("", "")
-    ) -> Response:  # fmt: skip
-        told, failed = session.told_once()
-        usual = {
-            "title": "",
-            "crumbs": [("", "All runs")],
-            "live": "",
-            "cursor": "",
-            "shows": "",
-            "parts": PARTS,
-            "told": told,
-            "failed": failed,
-        }
-        page = render(template, {**self.shared, "has_board": has_board(), **usual, **values})
-        return HTMLResponse(self.fill(page.replace(PARTS, parts), session, draft))
+    def _html(self, session: Session, template: str, **values: Any) -> str:
+        return render(template, {**self.shared, "has_board": has_board(), "told": session.told_once(), **values})
 
     def _message(
         self, session: Session, error: SantiagoError, back: str, text: str = "", title: str = "This was not done"
     ) -> Response:
         message = f"{error.where}: {error.message}" if error.where else error.message
-        values = {"title": title, "message": message, "hint": error.hint, "back": back, "text": text}
-        answer = self._html(session, "message.html", values)
-        answer.status_code = STATUS.get(error.kind, 500)
-        return answer
+        page = self._html(session, "message.html", title=title, message=message, hint=error.hint, back=back, text=text)
+        return HTMLResponse(page, STATUS.get(error.kind, 500))
 
     async def _stream(self, request: Request) -> Response:
         """Send what changes on the page of an address, from a cursor on."""
@@ -152,14 +133,10 @@ class Pages:
         except SantiagoError as error:
             return self._message(session, error, page_of(form), form.get("text", ""))
         back = page_of(form)
-        values = {
-            "title": step.title,
-            "crumbs": crumbs(f"{back}/-"),
-            "step": step,
-            "name": session.hold(step),
-            "back": back,
-        }
-        return self._html(session, "step.html", values)
+        page = self._html(
+            session, "step.html", title=step.title, crumbs=crumbs(f"{back}/-"), step=step, name=session.hold(step), back=back
+        )  # fmt: skip
+        return HTMLResponse(self.fill(page, session))
 
     async def _send(self, request: Request) -> Response:
         """Do what was understood and shown, once."""
@@ -168,14 +145,10 @@ class Pages:
         try:
             step = session.take(form.get("step", ""), form.get("typed", ""))
             back, text = page_of(step.form), step.form.get("text", "")
-            session.say(await asyncio.to_thread(step.do))
+            session.told = await asyncio.to_thread(step.do)
         except SantiagoError as error:
             return self._message(session, error, back, text)
         return RedirectResponse(f"{self.address.path}/{back}", 303)
-
-
-PARTS = token_hex(16)
-"""Stands in a page where its parts come, so that they are not copied through the template."""
 
 
 def _place(path: str, query: Mapping[str, str]) -> str:
