@@ -214,11 +214,13 @@ class Screens:
         parts["filter"] = ui.search("Stories with", "filter", words, "")
         rows, stories = rows_of(run, now), list(self._stories(followed, words))
         chunks = [
-            {**chunk_data(row), "told": " · ".join(filter(None, (f"{row.done} of {row.stories} done", row.note)))}
+            {
+                **chunk_data(row), "told": " · ".join(filter(None, (f"{row.done} of {row.stories} done", row.note))),
+                "is_open": row.mark in _FIRST,
+            }
             for row in rows
-        ]
-        unfolded = {row.label for row in rows if row.mark in _FIRST}
-        parts |= _chunks(ui, chunks, stories, unfolded, opened, everything=bool(words))
+        ]  # fmt: skip
+        parts |= _chunks(ui, chunks, stories, opened, everything=bool(words))
         if not words:
             parts["graph"] = ui.graph(graph_of(stories, chunks))
             if run.state.attempts:
@@ -255,18 +257,16 @@ class Screens:
         self._forecasts[run_id] = ended, rest_of(out_dir)
 
     def _question(self, run: Run, question: Question) -> Parts:
-        one, now, answered = card(run.plan, run.state, question, run.out_dir), SystemClock().utc(), ""
+        one, answered = card(run.plan, run.state, question, run.out_dir), ""
+        since = ago(question.asked_at, SystemClock().utc()) if question.asked_at else ""
         if question.answer is not None:
-            answered = (
-                f"It was answered: {flat(question.answer)}, by {flat(question.actor)}, {moment(question.answered_at)}."
-            )
+            by = f"by {flat(question.actor)}, {moment(question.answered_at)}"
+            answered = f"It was answered: {flat(question.answer)}, {by}."
         elif question.id in answers_left(run.out_dir):
             answered = "An answer was left; the run has not read it yet."
         ui = self._ui(f"runs/{run.run_id}", closed=self.acts.closed(run))
         parts = {
-            "question": ui.question(
-                one, ago(question.asked_at, now) if question.asked_at else "", answered, bool(run.worker)
-            ),
+            "question": ui.question(one, since, answered, bool(run.worker)),
             "acts": ui.forms("Your answer", [self.acts.of_question(run, one, answered=bool(answered))]),
         }
         seen = [Line(harmless(line), verbatim=True) for line in one.lines]
@@ -284,9 +284,7 @@ class Screens:
         told = [line for line in story_page(run, planned, "story", doing, 0)[1:] if not line.verbatim]
         parts = {"standing": ui.told("standing", "How it stands", told, links)}
         if tried and tried[-1].status == "running":
-            parts["agent"] = ui.told(
-                "agent", "What its agent does", *_live(at, tried[-1], story_page(run, planned, "agent", doing, 0))
-            )
+            parts["agent"] = _live(ui, at, tried[-1], story_page(run, planned, "agent", doing, 0))
         parts["evidence"] = ui.evidence(list(rows_of_story(run, planned, run.plan.criteria)))
         for one in reversed(tried):
             if one.status != "running":
@@ -302,14 +300,11 @@ class Screens:
         lines = story_page(run, planned, "agent", followed.activity(), 0)
         live = changed_so_far(run, planned.id, one.number) if run.worker else None
         lines += story_page(run, planned, "changes", followed.activity(), 0, live)
-        return {"agent": ui.told("agent", "What its agent does", *_live(at, one, lines))}
+        return {"agent": _live(ui, at, one, lines)}
 
     def _ended(self, ui: Any, run: Run, planned: Story, one: AttemptStory, *, is_open: bool) -> str:
-        data, at = (
-            redacted(attempt_data(run, planned, one), self._redactor),
-            f"runs/{run.run_id}/stories/{planned.id}/{one.number}",
-        )
-        return str(ui.attempt(data, at, is_open=is_open))
+        data = redacted(attempt_data(run, planned, one), self._redactor)
+        return str(ui.attempt(data, f"runs/{run.run_id}/stories/{planned.id}/{one.number}", is_open=is_open))
 
     def _acts(self, ui: Any, forms: list[Form], folder: Path, seq: int) -> Parts:
         """Return what can be asked for, and why what was begun from a page did not start; nothing if there is neither."""
@@ -380,14 +375,14 @@ class Screens:
             return {**parts, "turns": shown["turns"]}
         stories = [
             {
-                "id": one.id, "title": flat(one.title), "chunk": one.chunk, "mark": _CHANGED[review.marks.get(one.id, "")], "parent": "",
+                "id": one.id, "title": flat(one.title), "chunk": flat(one.chunk), "mark": _CHANGED[review.marks.get(one.id, "")], "parent": "",
                 "told": ", ".join(one.depends_on),
             }
             for one in review.plan.stories
         ]  # fmt: skip
         chunks = [
             {
-                "number": row.number, "label": flat(row.label), "mark": None,
+                "number": row.number, "label": flat(row.label), "mark": None, "is_open": bool(row.changed),
                 "told": f"{count(len(row.stories), 'story', 'stories')}, {row.changed} changed",
             }
             for row in review.chunks
@@ -395,7 +390,7 @@ class Screens:
         parts |= {"changes": shown["changes"]} if latest > 1 else {}
         commands = session_pages.approved(review.plan, planning.run_input, "making it final")
         parts["commands"] = ui.told("commands", "Commands", commands)
-        parts |= _chunks(ui, chunks, stories, {flat(row.label) for row in review.chunks if row.changed}, opened)
+        parts |= _chunks(ui, chunks, stories, opened)
         return {**parts, "findings": shown["findings"], "turns": shown["turns"]}
 
     # The board
@@ -407,10 +402,8 @@ class Screens:
             for name, tickets in data["queues"].items()
         ]
         word = board_pages.word(data)
-        return {
-            "head": ui.head(word.lower(), board_pages.TONES.get(word, ""), board_pages.headline(data)),
-            "queues": ui.queues(queues),
-        }
+        head = ui.head(word.lower(), board_pages.TONES.get(word, ""), board_pages.headline(data))
+        return {"head": head, "queues": ui.queues(queues)}
 
     def _ticket(self, name: str) -> Screen:
         title = flat(board_acts.ticket_of(board_acts.board(), name)["title"])
@@ -427,25 +420,23 @@ class Screens:
 
 
 def _chunks(
-    ui: Any, rows: list[dict[str, Any]], stories: list[dict[str, Any]], unfolded: set[str], opened: str, *, everything: bool = False
-) -> Parts:  # fmt: skip
+    ui: Any, rows: list[dict[str, Any]], stories: list[dict[str, Any]], opened: str, *, everything: bool = False
+) -> Parts:
     """Return the chunks with their stories: all of them unfolded in a small plan; with `everything`, only those that were found."""
     by = {label: list(found) for label, found in groupby(stories, lambda one: one["chunk"])}
     if everything and not by:
         return {"nothing": ui.note("nothing", "No story has all of these words.")}
-    whole = everything or len(stories) <= OPEN_STORIES
-    return {
-        f"chunk-{row['number']}": ui.chunk(
-            row, by.get(row["label"], []), whole or row["label"] in unfolded or str(row["number"]) == opened
-        )
-        for row in rows
-        if not everything or row["label"] in by
-    }
+    parts, whole = dict[str, str](), everything or len(stories) <= OPEN_STORIES
+    for row in rows:
+        if row["label"] in by or not everything:
+            is_open = whole or row["is_open"] or str(row["number"]) == opened
+            parts[f"chunk-{row['number']}"] = ui.chunk(row, by.get(row["label"], []), is_open)
+    return parts
 
 
-def _live(at: str, one: AttemptStory, lines: list[Line]) -> tuple[list[Line], list[tuple[str, str]], str]:
+def _live(ui: Any, at: str, one: AttemptStory, lines: list[Line]) -> str:
     links = [(f"{at}/{one.number}/log", "What it prints, live"), (f"{at}/{one.number}", "What it has changed so far")]
-    return lines, links, "asked"
+    return str(ui.told("agent", "What its agent does", lines, links, "asked"))
 
 
 def _on_board(ticket: dict[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
