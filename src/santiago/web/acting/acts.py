@@ -94,9 +94,8 @@ class Acts:
         A browser's session is one for all of them, so that what works with agents that can read it closes the others.
         """
         if run is not None and reads_homes(run):
-            return (
-                f"the agents of {run.run_id} can read what this browser stores (Landlock), so answers come by command"
-            )
+            who = f"the agents of {run.run_id}"
+            return f"{who} can read what this browser stores (Landlock), so answers come by command"
         names = [one.run_id for one in self.runs.known()[:MOST_LOOKED_AT] if self._reads_homes_now(one.out_dir)]
         if fence_here() == "landlock":
             names += [folder.name for folder in sessions_here()[:MOST_LOOKED_AT] if working(folder)]
@@ -166,23 +165,19 @@ class Acts:
         at, found = target(run.out_dir), list[Form]()
         form = partial(Form, about={"run": run.run_id})
         if run.worker:
-            stop = partial(form, act="stop", key="s", means=partial(self._stop, run))
-            if word_of(run) == "stopping":
-                found.append(stop(button="Stop at once", word="now", look="danger", command=f"santiago stop{at} --now"))
-            else:
-                found.append(stop(button="Stop", command=f"santiago stop{at}"))
-            pause = partial(form, act="pause", key="p", means=partial(self._pause, run))
-            if pauses_now(run):
-                found.append(
-                    pause(button="No longer pause after chunks", word="off", command=f"santiago pause{at} --off")
-                )
-            else:
-                found.append(pause(button="Pause after each chunk", word="on", command=f"santiago pause{at}"))
+            again, on = word_of(run) == "stopping", not pauses_now(run)
+            found.append(form(
+                act="stop", button="Stop at once" if again else "Stop", word="now" if again else "", look="danger" if again else "", key="s",
+                command=f"santiago stop{at}{' --now' if again else ''}", means=partial(self._stop, run),
+            ))  # fmt: skip
+            found.append(form(
+                act="pause", button="Pause after each chunk" if on else "No longer pause after chunks", word="on" if on else "off", key="p",
+                command=f"santiago pause{at}{'' if on else ' --off'}", means=partial(self._pause, run),
+            ))  # fmt: skip
         elif run.resumable:
             go_on = partial(form, act="go-on", means=partial(self._go_on, run))
-            found.append(
-                go_on(button="Go on" if run.begun else "Begin", look="main", key="r", command=f"santiago resume{at}")
-            )
+            button = "Go on" if run.begun else "Begin"
+            found.append(go_on(button=button, look="main", key="r", command=f"santiago resume{at}"))
             if run.begun:
                 found.append(go_on(
                     title="Grant more and go on", key="g", command=f"santiago resume{at} --add-attempts N",

@@ -88,11 +88,8 @@ def forms(ticket: dict[str, Any], who: str) -> list[Form]:
     name, form, found = ticket["id"], partial(Form, about={"ticket": ticket["id"]}), list[Form]()
     accept = partial(form, act="ticket-accept", button="Accept", look="main", means=partial(_accept, ticket, who))
     if ticket["unproven"]:
-        why, command = (
-            Field("No test shows it. Why is it done?", kind="line"),
-            f"santiago accept {ticket['run']} {ticket['story']}",
-        )
-        found.append(accept(fields=(why,), command=f'{command} --why "…"'))
+        why = Field("No test shows it. Why is it done?", kind="line")
+        found.append(accept(fields=(why,), command=f'santiago accept {ticket["run"]} {ticket["story"]} --why "…"'))
     elif ticket["queue"] == "planner-review":
         found.append(accept(command=f"santiago queue move --id {name} --to done"))
     if queues := [one for one in MOVES[ticket["queue"]] if one not in ("done", ticket["queue"])]:
@@ -115,7 +112,7 @@ def _accept(ticket: dict[str, Any], who: str, form: Mapping[str, str]) -> Step:
     why, command = "", f"santiago queue move --id {ticket['id']} --to done --actor {quote(who)}"
     lines = evidence_lines(ticket)
     if ticket["unproven"]:
-        why = _harmless(text_of(form, "say why it is done"))
+        why = _without_secrets(text_of(form, "say why it is done"))
         command = f"santiago accept {ticket['run']} {ticket['story']} --why {quote(why)}"
         lines = [Line("No test shows it; your word is what makes it done."), Line(flat(why), "head"), *lines]
     return Step(
@@ -125,7 +122,10 @@ def _accept(ticket: dict[str, Any], who: str, form: Mapping[str, str]) -> Step:
 
 
 def _move(ticket: Mapping[str, Any], queues: Sequence[Queue], who: str, form: Mapping[str, str]) -> Step:
-    to, text = next((one for one in queues if one == form.get("word")), None), _harmless(form.get("text", "").strip())
+    to, text = (
+        next((one for one in queues if one == form.get("word")), None),
+        _without_secrets(form.get("text", "").strip()),
+    )
     if to is None:
         raise SantiagoError(Kind.INPUT, f"{ticket['id']} is in {ticket['queue']}, and cannot be moved there")
     wish = Move(to=to, note=text) if to == "blocked" else Move(to=to, evidence=text) if text else Move(to=to)
@@ -147,7 +147,7 @@ def _decide(ticket: Mapping[str, Any], can: Sequence[str], who: str, form: Mappi
     )  # fmt: skip
 
 
-def _harmless(text: str) -> str:
+def _without_secrets(text: str) -> str:
     """Return what somebody typed; raise if it holds a secret, since the board keeps it."""
     refuse_secrets(text.encode("utf-8", "replace"), "the ticket")
     return text
