@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, RedirectResponse
 
 from santiago.contract.record import record
 from santiago.web.access import Access, Session, UsedLinkError, is_same
@@ -107,7 +107,6 @@ class Guard:
         except UsedLinkError:
             self.tell("a link that was used before was opened again; if that was not you, stop the server")
             answer = self.outside("used", "")
-            answer.status_code = 403
         await (answer or self.app)(scope, receive, _with_headers(send, clear=ENTER in scope["path"]))
 
     async def _looked_at(self, scope: Scope, receive: Receive) -> Response | None:
@@ -167,7 +166,7 @@ class Guard:
             return self.outside("enter", "")
         session = self.access.enter(key)
         assert session is not None
-        answer = self.outside("entered", "")
+        answer = RedirectResponse(f"{self.address.path}/", 303)
         self.address.set_cookie(answer, session)
         return answer
 
@@ -184,9 +183,7 @@ class Guard:
         # Browsers keep the cookie back where a link on another site leads here. From a page of our own they send it.
         from_elsewhere = headers.get("sec-fetch-site") in ("cross-site", "same-site")
         query = scope["query_string"].decode("latin-1")
-        answer = self.outside("elsewhere" if from_elsewhere else "unknown", f"{scope['path']}{query and '?'}{query}")
-        answer.status_code = 403
-        return answer
+        return self.outside("elsewhere" if from_elsewhere else "unknown", f"{scope['path']}{query and '?'}{query}")
 
 
 def _with_headers(send: Send, *, clear: bool) -> Send:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 from importlib import resources
-from secrets import token_hex, token_urlsafe
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
@@ -18,23 +17,19 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Mount, Route
 
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.util.own_run import refuse_own_word
-from santiago.web.access import Access
 from santiago.web.acting.acts import Acts
 from santiago.web.acting.board_acts import has_board
 from santiago.web.acting.step import page_of
 from santiago.web.followed import Runs
-from santiago.web.guard import Address, Guard
 from santiago.web.live import Live
 from santiago.web.rendering import render
 from santiago.web.screens import Screens, crumbs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from starlette.types import ASGIApp
+    from collections.abc import Mapping
 
     from santiago.web.access import Session
+    from santiago.web.guard import Address
 
 FILES = {
     "style.css": "text/css", "page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml",
@@ -79,9 +74,8 @@ class Pages:
 
     def outside(self, kind: str, to: str) -> Response:
         """Return the page for a browser without a session."""
-        if kind == "entered":
-            return RedirectResponse(f"{self.address.path}/", 303)
-        return HTMLResponse(render("outside.html", {**self.shared, "kind": kind, "to": to}))
+        page = render("outside.html", {**self.shared, "kind": kind, "to": to})
+        return HTMLResponse(page, 200 if kind == "enter" else 403)
 
     async def _show(self, request: Request) -> Response:
         session, path = request.state.session, request.path_params["path"]
@@ -162,14 +156,3 @@ def _static(request: Request) -> Response:
     if name not in FILES:
         return PlainTextResponse("nothing is here\n", 404)
     return Response((resources.files("santiago.web") / "static" / name).read_bytes(), media_type=FILES[name])
-
-
-def pages(
-    port: int, place: str, who: str, *, host_name: str = "", read_only: bool = False, tell: Callable[[str], None]
-) -> tuple[ASGIApp, Address, Access, Pages]:
-    """Return the whole application of one start, with its address and the one who lets browsers in."""
-    refuse_own_word(os.environ.get("SANTIAGO_RUN", ""))
-    address = Address(port=port, path=f"/{token_urlsafe(16)}", host_name=host_name)
-    access, made = Access(), Pages(address, place, who, read_only=read_only)
-    guard = Guard(made.app, address, access, read_only=read_only, outside=made.outside, tell=tell)
-    return guard, address, access, made

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import sys
 from contextlib import suppress
 from pathlib import Path
+from secrets import token_urlsafe
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +16,10 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from santiago.app.page_address import noted
-from santiago.web.pages import pages
+from santiago.util.own_run import refuse_own_word
+from santiago.web.access import Access
+from santiago.web.guard import Address, Guard
+from santiago.web.pages import Pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,15 +51,17 @@ def serve(
     port: int = 0,
 ) -> int:  # fmt: skip
     """Serve the pages until the person ends it; `show` prints a link, `tell` a remark. The port is one that is free."""
+    refuse_own_word(os.environ.get("SANTIAGO_RUN", ""))
     with socket.create_server(("127.0.0.1", port), backlog=128) as listening:
-        port = listening.getsockname()[1]
-        app, address, access, made = pages(port, place, who, host_name=host_name, read_only=read_only, tell=tell)
+        address = Address(port=listening.getsockname()[1], path=f"/{token_urlsafe(16)}", host_name=host_name)
+        access, pages = Access(), Pages(address, place, who, read_only=read_only)
+        guard = Guard(pages.app, address, access, read_only=read_only, outside=pages.outside, tell=tell)
         config = uvicorn.Config(
-            app, http=Connection, ws="none", lifespan="off", log_config=None, access_log=False, proxy_headers=False,
+            guard, http=Connection, ws="none", lifespan="off", log_config=None, access_log=False, proxy_headers=False,
             server_header=False, limit_concurrency=MOST_CONNECTIONS, h11_max_incomplete_event_size=LONGEST_HEAD,
             timeout_keep_alive=15, timeout_graceful_shutdown=GRACE_S,
         )  # fmt: skip
-        server = _Server(config, lambda: setattr(made.live, "closing", True))
+        server = _Server(config, lambda: setattr(pages.live, "closing", True))
 
         def link() -> None:
             show(f"{address.url}/enter/{access.link()}")
