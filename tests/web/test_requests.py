@@ -99,6 +99,7 @@ def test_every_guard_refuses_by_itself_what_no_browser_at_the_printed_address_se
         ("too many fields", 400, none, {**form, **{str(at): "" for at in range(99)}}),
         ("a step that was never shown", 409, none, {"token": token, "step": "x" * 43, "path": "send"}),
         ("an act that there is not", 409, none, {**form, "act": "rm"}),
+        ("what is not offered now: it rests", 409, none, {"token": token, "act": "stop", "run": "failed"}),
     ]  # fmt: skip
     for told, status, change, sent in posted:
         assert site.post(sent.get("path", "ask"), sent, **change).status == status, told
