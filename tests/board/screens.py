@@ -100,7 +100,7 @@ def drawn(name: str) -> str:
         await person.pilot.pause()
         found.append(person.app.export_screenshot(title="santiago board"))
 
-    with tempfile.TemporaryDirectory() as folder, patch("santiago.report.board_page.ticks_of", lambda _: TICKS):
+    with tempfile.TemporaryDirectory() as folder, patch("santiago.report.whole_board.ticks_of", lambda _: TICKS):
         desk = Desk(Path(folder).resolve())
         filled(desk)
         look(desk, paints, size=size)

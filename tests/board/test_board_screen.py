@@ -16,7 +16,7 @@ from santiago.board.board_telling import verdict_of
 from santiago.cli.main import santiago
 from santiago.cli.ticket_commands import board as command
 from santiago.contract.board import FIELDS
-from santiago.report.board_page import board_data
+from santiago.report.whole_board import board_data
 from santiago.tui.app import SantiagoApp
 from santiago.tui.board_screen import BoardScreen, Column
 from santiago.tui.keys import BOARD
@@ -268,7 +268,7 @@ def test_without_a_terminal_it_is_a_list(
 ) -> None:
     """Fourteen fields in their order, and what they mean now; what has to be decided, and by whom."""
     filled(desk)
-    monkeypatch.setattr("santiago.report.board_page.ticks_of", lambda _: TICKS)
+    monkeypatch.setattr("santiago.report.whole_board.ticks_of", lambda _: TICKS)
     monkeypatch.setattr("santiago.cli.board_views.utc", lambda: NOW)
     assert command.main(["--plain"], standalone_mode=False) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -300,7 +300,7 @@ def test_a_long_queue_is_shown_from_its_beginning(desk: Desk) -> None:
 
 @pytest.mark.parametrize(("minutes", "left"), [(60, 60), (1, 1), (0, 0), (-5, 0)])
 def test_a_lease_is_told_in_whole_minutes_by_the_boards_clock(minutes: int, left: int) -> None:
-    from santiago.report.board_page import lease_minutes
+    from santiago.report.whole_board import lease_minutes
 
     assert lease_minutes(card("T1", expires=TICKS + minutes * 60_000), TICKS) == left
     assert lease_minutes(card("T1"), TICKS) is None

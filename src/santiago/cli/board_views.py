@@ -20,8 +20,8 @@ from santiago.cli.view.open_screens import has_screen
 from santiago.cli.view.terminal import say, show_data, show_lines, show_page
 from santiago.contract.board import fields_of
 from santiago.contract.reasons import ExitCode
-from santiago.report.board_page import whole_board
 from santiago.report.board_pages import awaited, board_page, empty_page, headline, stuck, word
+from santiago.report.whole_board import whole_board
 
 if TYPE_CHECKING:
     from santiago.board.board_handle import BoardHandle

@@ -24,9 +24,9 @@ from santiago.contract.board import fields_of
 from santiago.contract.counting import count, few
 from santiago.contract.events import EventKind
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
-from santiago.report.board_page import whole_board
 from santiago.report.board_pages import empty_page, headline, stuck, word
 from santiago.report.page import Line
+from santiago.report.whole_board import whole_board
 from santiago.util.clock import SystemClock, time_of_day
 from santiago.util.text import harmless
 

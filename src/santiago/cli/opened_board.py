@@ -55,7 +55,7 @@ def board_here(most: int | None) -> dict[str, Any] | None:
             return None
         from santiago.board.board_clock import utc
         from santiago.board.board_handle import is_on_board
-        from santiago.report.board_page import whole_board
+        from santiago.report.whole_board import whole_board
 
         if not is_on_board(place):
             return None

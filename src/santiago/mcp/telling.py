@@ -22,11 +22,11 @@ from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.report import plan_page, run_page, tasks
 from santiago.report import story as story_page
-from santiago.report.board_page import board_data, ticket_data, ticks_of
 from santiago.report.board_pages import board_page, ticket_page
 from santiago.report.evidence import AttemptEvidence
 from santiago.report.open_questions import open_page
 from santiago.report.run_list import run_rows
+from santiago.report.whole_board import board_data, ticket_data, ticks_of
 from santiago.util.clock import SystemClock
 
 if TYPE_CHECKING:

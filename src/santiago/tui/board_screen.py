@@ -19,9 +19,9 @@ from santiago.board.rules import Move
 from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, MOVES
 from santiago.contract.errors import SantiagoError
 from santiago.report import board_pages
-from santiago.report.board_page import whole_board
 from santiago.report.board_pages import awaited, empty_page, for_people, headline, standing, ticket_page, tone_of, word
 from santiago.report.page import Line
+from santiago.report.whole_board import whole_board
 from santiago.tui.app import run
 from santiago.tui.base_screen import BaseScreen, Head
 from santiago.tui.keys import BOARD, bindings

@@ -18,9 +18,9 @@ from santiago.board.board_handle import is_on_board, open_board
 from santiago.board.rules import Move
 from santiago.contract.board import MOVES
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.report.board_page import whole_board
 from santiago.report.board_pages import evidence_lines, ticket_page, whereabouts
 from santiago.report.page import Line
+from santiago.report.whole_board import whole_board
 from santiago.util.clock import SystemClock
 from santiago.util.text import flat
 from santiago.web.acting.step import Field, Form, Step, text_of
