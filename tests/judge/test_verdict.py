@@ -1,6 +1,7 @@
 """Proof, not promise: the table of verdicts, row by row."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,6 +10,7 @@ from santiago.contract.reasons import Reason
 from santiago.judge import tests_first, verdict
 from santiago.judge.comparison import Shown, of_files
 from santiago.judge.missing import Missing
+from santiago.judge.naming.named_tests import Status, Tests
 from santiago.judge.verdict import Check
 from santiago.simulation.random_plans import story_of
 from tests.judge.showing import shown
@@ -114,6 +116,30 @@ def test_a_test_that_no_longer_runs_or_is_skipped_anew_has_vanished(
 ) -> None:
     for changed in (nothing_changed, all_changed):
         assert of_old_tests([Check(base=shown(base), work=shown(work))], changed).vanished == vanished
+
+
+@each(
+    ("then", "now"),
+    [
+        ("0.5121140720380406", "0.016827050543781752"),
+        ("1795110672453", "1795110935184"),
+        ('"2026-11-19T17:51:12.456Z"', '"2026-11-19T17:55:35.191Z"'),
+        ("<Shelf at 0x7f3a5c1b2d30>", "<Shelf at 0x7f11aa20fe80>"),
+        ("c56a4180-65aa-42ec-a945-5fd21dec0538", "3f1b2d30-0f6e-4d1b-9a53-77aa20fe8011"),
+    ],
+)
+def test_a_test_whose_name_holds_a_time_or_a_random_value_is_compared_without_it(then: str, now: str) -> None:
+    def told(value: str, *, other: str = "takes 2", ends: Status = "passed") -> Shown:
+        tests: Tests = {f"is a number > {value} should be one": ends, f"is a number > {other}": "passed"}
+        return replace(shown("a"), tests=tests)
+
+    same = Check(base=told(then), work=told(now), old_tests=told(now))
+    assert of_old_tests([same], nothing_changed).vanished == of_old_tests([same], nothing_changed).broken == ()
+    worse = Check(base=told(then), work=told(now), old_tests=told(now, ends="failed"))
+    assert of_old_tests([worse], nothing_changed).broken
+    # other numbers of a name are part of it
+    left_out = Check(base=told(then), work=told(now, other="takes 3"))
+    assert of_old_tests([left_out], nothing_changed).vanished == ("is a number > takes 2",)
 
 
 def test_a_test_whose_text_stands_below_another_name_has_not_vanished() -> None:

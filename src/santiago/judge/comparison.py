@@ -1,7 +1,7 @@
 """What a check showed on one tree, and how it compares with another tree. It goes test by test if the runner names them.
 
-A test's id may differ from run to run (it may hold a time), and people move tests to another class or file. So a missing
-test is looked for by its name: if as many cases of that name pass as before, none of them counts as gone.
+A test's id may differ from run to run (it may hold a time or a random number), and people move tests to another class or
+file. So a missing test is looked for by its name: if as many cases of that name pass as before, none of them counts as gone.
 """
 
 from __future__ import annotations
@@ -19,6 +19,11 @@ from santiago.contract.outcomes import CheckResult, CheckVerdict
 from santiago.contract.record import lean
 from santiago.judge.naming.named_tests import INSIDE, Tests, function_of, name_of
 
+_VARIES = pattern(
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.]*(?:Z|[+-]\d\d:?\d\d)?|0x[0-9a-fA-F]{6,}|\d+\.\d{6,}(?:e[+-]?\d+)?|(?<![\d.])\d{10,}"
+    r"|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
+)
+"""Matches what a test puts into its own name anew in each run: a time, an address, a long random number, a UUID."""
 _LONE_FILE = pattern(r"^[^\s:>]{1,500}\.[cm]?[jt]s$")
 WHOLE = ""
 """An id that stands for the command as a whole, among the ids of tests."""
@@ -158,11 +163,20 @@ def _without_standing(tests: list[str], before: Shown, after: Shown) -> list[str
     """Return the tests without those of which as many cases with the same name pass as before."""
     if not tests:
         return []
-    then, now = (Counter(map(name_of, shown.passing)) for shown in (before, after))
-    known = after.tests or {}
-    return [test for test in tests if known.get(test) == "failed" or now[name_of(test)] < max(1, then[name_of(test)])]
+    then, now = (Counter(map(_lasting_name, shown.passing)) for shown in (before, after))
+    known, names = after.tests or {}, {test: _lasting_name(test) for test in tests}
+    return [test for test, name in names.items() if known.get(test) == "failed" or now[name] < max(1, then[name])]
 
 
 def _is_case_of(test: str, others: Iterable[str]) -> bool:
-    function = function_of(test)
-    return function != test and any(function_of(other) == function for other in others)
+    function = _lasting(function_of(test))
+    return function != test and any(_lasting(function_of(other)) == function for other in others)
+
+
+def _lasting_name(test: str) -> str:
+    return _lasting(name_of(test))
+
+
+def _lasting(name: str) -> str:
+    """Return a name without what differs from run to run."""
+    return _VARIES.sub("#", name)
