@@ -236,6 +236,23 @@ def test_a_named_check_that_cannot_judge_is_refused_and_one_that_runs_is_written
     assert written(repo)["verification"]["story_commands"] == [check]
 
 
+@pytest.mark.parametrize(
+    ("script", "check"),
+    [
+        ("vitest", "CI=true npm test"),
+        ("vitest --coverage && npm run lint", "CI=true npm test"),
+        ("react-scripts test", "CI=true npm test"),
+        ("vitest run", "npm test"),
+        ("vitest --coverage --run", "npm test"),
+        ("node --test", "npm test"),
+    ],
+)
+def test_a_runner_that_would_wait_for_changes_is_told_that_this_is_ci(script: str, check: str, tmp_path: Path) -> None:
+    repo = committed(tmp_path, {"package.json": json.dumps({"scripts": {"test": script}})})
+    init(repo, "--no-try")
+    assert written(repo)["verification"]["story_commands"] == [check]
+
+
 def test_without_trying_the_file_says_that_nobody_has_seen_it_run(tmp_path: Path) -> None:
     repo = committed(tmp_path, {"justfile": "test:\n  no-such-prog\n"})
     done = init(repo, "--no-try", env={"PATH": "/usr/bin:/bin"})

@@ -25,6 +25,8 @@ _MOST_LISTED = 10_000
 _MOST_PARTS = 8
 """How many folders of a monorepo get a check of their own."""
 _FOR_PYTEST = pattern(r"^(?:async )?def test_|^(?:import|from) pytest\b", re.MULTILINE)
+_WATCHES = pattern(r"\bvitest\b(?![^&|;]*\brun\b)|\breact-scripts test\b")
+"""Runners that wait for files to change, and never end. Where they believe that this is CI, they run once."""
 _HOLDING_PARTS = ("packages", "apps", "services", "libs", "crates", "modules")
 _NO_PART = frozenset({"node_modules", "vendor", "target", "build", "dist", "docs", "examples", "tests", "test"})
 
@@ -179,7 +181,8 @@ def _javascript(root: Path) -> list[Found]:
     scripts = manifest.get("scripts")
     script = str(scripts.get("test", "")) if isinstance(scripts, dict) else ""
     if script and "no test specified" not in script:
-        test, because = f"{'bun run' if tool == 'bun' else tool} test", "the test script of package.json"
+        once = "CI=true " if _WATCHES.search(script) else ""
+        test, because = f"{once}{'bun run' if tool == 'bun' else tool} test", "the test script of package.json"
     elif manifest.get("workspaces") or "pnpm-workspace.yaml" in names:
         test, because = _OF_WORKSPACES.get(tool, _OF_WORKSPACES["npm"]), "the workspaces of package.json"
     else:

@@ -265,7 +265,10 @@ def _told(command: str, found: Examination, minutes: float) -> Tried:
     if empty_note(command) in found.notes:
         return tried("runs", NO_TEST_YET)
     if result.timed_out:
-        fix = "Name a quicker check, or raise timeout_minutes under [verification]."
+        fix = (
+            "If it waits for files to change, name a command that ends by itself, such as `vitest run`. Otherwise name a "
+            "quicker check, or raise timeout_minutes under [verification]."
+        )
         return tried("cannot_run", f"did not end within {minutes:g} minutes", fix)
     if result.exit_code in (126, 127):
         return tried("cannot_run", f"cannot be started in a checkout: {_last_words(result)}", _NOT_THERE)
