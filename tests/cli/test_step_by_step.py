@@ -352,7 +352,7 @@ def test_line_27_proposed_steps_are_shown_and_made_to_steps_only_where_somebody_
     (repo / "plan.md").write_text(PROPOSED)
     told = looks(repo, "step", *BEGIN)
     assert (told.returncode, "not planned: Greetings" in told.stderr) == (10, True), told.stderr
-    assert all(way in told.stderr for way in ("--yes`", "--units ", "santiago draft plan.md --with AGENT"))
+    assert all(way in told.stderr for way in ("--yes`", "santiago draft plan.md --with AGENT"))
     person = sits(repo, *BEGIN)
     person.sees("not planned: Greetings (3 to 5)")
     for word in ("", "no"):  # Enter alone approves nothing

@@ -51,6 +51,13 @@ def test_a_start_without_a_terminal_names_the_three_commands_that_go_on(tmp_path
     assert not (repo / ".santiago" / "runs").exists()
 
 
+def test_another_list_is_offered_only_where_the_document_has_one(tmp_path: Path) -> None:
+    repo = made(tmp_path, RIVALS.replace("FR-", "No. "))
+    planned, refused = looks(repo, "plan", "prd.md", code=0), looks(repo, *RUN, code=10)
+    assert planned.stdout.count("--units") == refused.stderr.count("--units") == 0
+    assert "santiago draft prd.md --with AGENT" in planned.stdout
+
+
 def test_all_consents_of_a_first_run_are_one_message(tmp_path: Path) -> None:
     prd = RIVALS.replace("hello\n- FR-2", "hello. **Verify:** `test -s hello.txt`\n- FR-2")
     repo = made(tmp_path, prd, **{"santiago.toml": '[verification]\nstory_commands = ["true x"]\n'})

@@ -29,19 +29,17 @@ def refuse(plan: Plan, document: str, again: str = "") -> SantiagoError:
 
 
 def ways_on(plan: Plan, document: str, again: str = "") -> list[tuple[str, str]]:
-    """Return the three commands that go on from a proposal, each with what it does."""
+    """Return the commands that go on from a proposal, each with what it does."""
     named = quote(document)
     again = again or f"santiago run {named}"
     word = again.split()[1]
     reads = again if word in ("run", "step", "rebase", "plan") else f"santiago plan {named}"
-    rival = next((one for one in plan.rivals if one.units), None)
-    units, other = (rival.units, rival.name) if rival else ("LIST", "another list")
-    choose = f'units = "{units}" under [policy]' if word in ("loop", "queue") else f"{reads} --units {quote(units)}"
-    return [
-        (f"{again} --yes", "takes it as it is"),
-        (choose, f"plans {other} instead"),
-        (f"santiago draft {named} --with AGENT", "has an agent structure the document"),
-    ]
+    ways = [(f"{again} --yes", "takes it as it is")]
+    if rival := next((one for one in plan.rivals if one.units), None):
+        setting = f'units = "{rival.units}" under [policy]'
+        choose = setting if word in ("loop", "queue") else f"{reads} --units {quote(rival.units)}"
+        ways.append((choose, f"plans {rival.name} instead"))
+    return [*ways, (f"santiago draft {named} --with AGENT", "has an agent structure the document")]
 
 
 def sentence(plan: Plan) -> str:
