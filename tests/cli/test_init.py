@@ -239,15 +239,20 @@ def test_a_named_check_that_cannot_judge_is_refused_and_one_that_runs_is_written
 @pytest.mark.parametrize(
     ("script", "check"),
     [
-        ("vitest", "CI=true npm test"),
-        ("vitest --coverage && npm run lint", "CI=true npm test"),
+        ("vitest", "npx vitest run"),
+        ("vitest --coverage --run", "npx vitest --coverage --run"),
+        ("TZ=UTC vitest watch --config a.js", "TZ=UTC npx vitest run --config a.js"),
+        ("jest --watchAll --silent", "npx jest --silent"),
+        # more than the runner: where it would wait for changes, it is told that this is CI
+        ("vitest && npm run lint", "CI=true npm test"),
+        ("vitest run && npm run lint", "npm test"),
         ("react-scripts test", "CI=true npm test"),
-        ("vitest run", "npm test"),
-        ("vitest --coverage --run", "npm test"),
         ("node --test", "npm test"),
     ],
 )
-def test_a_runner_that_would_wait_for_changes_is_told_that_this_is_ci(script: str, check: str, tmp_path: Path) -> None:
+def test_a_runner_is_asked_for_one_pass_and_by_its_name_where_a_script_does_nothing_else(
+    script: str, check: str, tmp_path: Path
+) -> None:
     repo = committed(tmp_path, {"package.json": json.dumps({"scripts": {"test": script}})})
     init(repo, "--no-try")
     assert written(repo)["verification"]["story_commands"] == [check]

@@ -178,11 +178,13 @@ def _javascript(root: Path) -> list[Found]:
     names = {path.name for path in islice(root.glob("*"), _MOST_LISTED)} if manifest else set()
     setup = node_install(names)
     tool = setup.split()[0]
-    scripts = manifest.get("scripts")
-    script = str(scripts.get("test", "")) if isinstance(scripts, dict) else ""
+    given = manifest.get("scripts")
+    scripts = given if isinstance(given, dict) else {}
+    script = str(scripts.get("test", ""))
     if script and "no test specified" not in script:
         once = "CI=true " if _WATCHES.search(script) else ""
-        test, because = f"{once}{'bun run' if tool == 'bun' else tool} test", "the test script of package.json"
+        own = "" if {"pretest", "posttest"} & scripts.keys() else _own_command(script, tool)
+        test, because = own or f"{once}{'bun run' if tool == 'bun' else tool} test", "the test script of package.json"
     elif manifest.get("workspaces") or "pnpm-workspace.yaml" in names:
         test, because = _OF_WORKSPACES.get(tool, _OF_WORKSPACES["npm"]), "the workspaces of package.json"
     else:
@@ -192,6 +194,23 @@ def _javascript(root: Path) -> list[Found]:
     return [prepared] if needs and "node_modules" not in names else [plain, prepared] if needs else [plain]
 
 
+def _own_command(script: str, tool: str) -> str:
+    """Return what a script runs, as a command that names its runner, so that it can be asked to name each test.
+
+    Empty if the script does anything else.
+    """
+    lone = _LONE_RUNNER.fullmatch(script)
+    if lone is None:
+        return ""
+    variables, runner, words = lone[1], lone[2], _WATCHING.sub("", lone[3])
+    once = " run" if runner == "vitest" and not _ONCE.search(words) else ""
+    return f"{variables}{_STARTED_BY.get(tool, 'npx')} {runner}{once}{words}"
+
+
+_STARTED_BY = {"pnpm": "pnpm", "yarn": "yarn", "bun": "bunx"}
+_LONE_RUNNER = pattern(r"((?:\w+=[^\s$`;&|<>]* )*)(vitest|jest)((?: (?!bench\b)[^\s$`;&|<>]+)*)")
+_WATCHING = pattern(r" (?:watch|dev)(?= |$)| (?:-w|--watch(?:All)?(?:=\w+)?)(?= |$)")
+_ONCE = pattern(r" (?:--)?run(?= |$)")
 _OF_WORKSPACES = {
     "npm": "npm test --workspaces --if-present",
     "pnpm": "pnpm -r test",
