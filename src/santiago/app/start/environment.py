@@ -464,7 +464,7 @@ def _fetching(
         return _set_up(Proposal(check=check, setup=prefix + install), found.command)
     if program in _FETCHED_BY:
         return (
-            f"Fetch it here once, where checks find it: `{prefix}{_FETCHED_BY[program]}`; then `santiago resume`.",
+            f"Fetch it here once, where checks find it: `{prefix}{_FETCHED_BY[program]}`.",
             None,
         )
     return _FETCH, None
