@@ -187,6 +187,8 @@ def test_accept_takes_refused_work_as_it_is_and_records_who_and_why(doubted: Pat
     accepted = next(event for event in events if event["event"] == "story_accepted")
     assert (accepted["actor"], accepted["context"]["text"]) == ("user", "floats are fine")
     looks(repo, "audit", code=0)
+    again = says(repo, "resume", out_dir(repo).name, "--no-input", code=0)
+    assert "attested: S1 by user: floats are fine\n" in again.stderr, "a later start tells it, too"
 
 
 @pytest.mark.parametrize(("policy", "code"), [("accept", 0), ("refuse", 30)])

@@ -281,7 +281,8 @@ def _claim(state: RunState, story: StoryState, outcome: ClaimOutcome) -> list[Fa
     if not (outcome.own_check or (state.trusts_ticks and not story.attempts)):
         if story.unchanged > 1:
             return _is_it_there(story, outcome)
-        words = "its box is ticked, but no check of its own shows it"  # and nobody took the document's word
+        said = "the agent changed nothing" if story.unchanged else "its box is ticked"
+        words = f"{said}, but no check of its own shows that it is there"  # and nobody took the document's word
         return [of_story(story, event, None, "failed", step=step, verify_ms=ms, digest=digest, message=words)]
     proof = outcome.verdict.proof if story.parts else story.kept_proof or Proof.CLAIMED
     return [

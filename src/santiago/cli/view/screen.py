@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from santiago import __version__
-from santiago.app.loading import History
+from santiago.app.loading import History, load
 from santiago.app.paths import near
 from santiago.cli.view import ci
 from santiago.cli.view.beat import Beat
@@ -18,6 +18,7 @@ from santiago.cli.view.live import Live, is_wanted
 from santiago.cli.view.table import Table
 from santiago.cli.view.terminal import STREAM, columns_of, paint, painted, say, show_record
 from santiago.contract import codec
+from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind
 from santiago.contract.phases import ENDED, RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
@@ -84,6 +85,9 @@ class Screen:
         """What was said before the start, to be compared at the end."""
         self.scope = scope or Scope()
         self.history = History()
+        """What was recorded in this start; at the end what the log holds of all starts."""
+        self.is_whole = False
+        """Whether the run was created in this start, so that it was there for all of its events."""
         self.as_json = as_json
         self.lively = not as_json and is_wanted(plain=plain)
         self.clock = SystemClock()
@@ -134,6 +138,7 @@ class Screen:
     def take(self, events: Sequence[Event], state: RunState) -> None:
         """Show what was just recorded."""
         for event in events:
+            self.is_whole |= event.event is EventKind.RUN_CREATED
             self.history.take(event)
             self.checks.take(event)
         if self.as_json:
@@ -217,6 +222,9 @@ class Screen:
             for row in self.table.rows(state, _columns()):
                 self.live.above(row)
         self.close()
+        if not self.is_whole:
+            with contextlib.suppress(SantiagoError):
+                self.history = load(out_dir).history
         report = Report(
             plan=self.plan, run_input=self.run_input, state=state, out_dir=out_dir, history=self.history,
             frozen=self.frozen, scope=self.scope,
