@@ -171,6 +171,8 @@ def test_a_changed_document_goes_on_from_the_work_of_the_unfinished_run(unfinish
     head = f"santiago/{newest(unfinished).name}"
     assert git(unfinished, "show", f"{head}:hello.txt") == "hello"
     assert git(unfinished, "show", f"{head}:prd.md") == (SECOND.strip() if committed else FIRST.strip())
+    resumed = says(unfinished, "resume", code=0)
+    assert "nothing to resume" in resumed.stderr, "the work of the old run was taken over"
 
 
 def test_rebase_keeps_ids_and_evidence_and_tells_the_agent_of_a_changed_story_what_there_is(repo: Path) -> None:

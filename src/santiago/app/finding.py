@@ -72,9 +72,16 @@ def runs_here() -> list[Registered]:
 
 
 def unfinished() -> tuple[Registered, Registered | None]:
-    """Return the newest run of this repository, and the latest one that began and can go on, killed or not; None if there is none."""
-    known = begun_first(runs_here())
-    return known[0], next((run for run in known if registry.standing(run) not in ("ended", "planned")), None)
+    """Return the newest run of this repository, and the latest one that began and can go on, killed or not; None if there is none.
+
+    A run that a newer one took over does not count: to go on with it would do the same work twice.
+    """
+    known, taken_over = begun_first(runs_here()), set[str]()
+    for run in known:
+        if run.run_id not in taken_over and registry.standing(run) not in ("ended", "planned"):
+            return known[0], run
+        taken_over.add(registry.earlier_of(run))
+    return known[0], None
 
 
 def never_started() -> list[Registered]:

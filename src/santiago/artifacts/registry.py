@@ -127,6 +127,19 @@ def standing(run: Registered) -> RunStanding:
     return "ended" if phase is RunPhase.SUCCESS and says_success(run.out_dir) else "resumable"
 
 
+def earlier_of(run: Registered) -> str:
+    """Return the id of the run that this one goes on from, as `rebase` makes it; empty if there is none."""
+    if not (run.out_dir / LOG).exists():
+        return ""
+    from santiago.artifacts.reader import read_log  # as above
+
+    try:
+        created = next(iter(read_log(run.out_dir / LOG)), None)
+    except SantiagoError:
+        return ""
+    return created.context.get("run", "") if created else ""
+
+
 def says_success(out_dir: Path) -> bool:
     """Tell whether a run's result says success. After a crash an older result may still be there."""
     result = read_json(out_dir / RESULT, _LARGEST_RESULT)
