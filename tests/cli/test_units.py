@@ -51,6 +51,13 @@ def test_a_start_without_a_terminal_names_the_three_commands_that_go_on(tmp_path
     assert not (repo / ".santiago" / "runs").exists()
 
 
+def test_the_commands_hold_for_the_folder_in_which_they_are_typed(tmp_path: Path) -> None:
+    repo = made(tmp_path, **{"part/prd.md": RIVALS})
+    planned, refused = (looks(repo / "part", word, "prd.md", code=code) for word, code in (("plan", 0), ("run", 10)))
+    for told in (planned.stdout, refused.stderr):
+        assert "santiago draft prd.md --with AGENT" in told
+
+
 def test_another_list_is_offered_only_where_the_document_has_one(tmp_path: Path) -> None:
     repo = made(tmp_path, RIVALS.replace("FR-", "No. "))
     planned, refused = looks(repo, "plan", "prd.md", code=0), looks(repo, *RUN, code=10)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from santiago.app.paths import typed
+from santiago.artifacts.run_locations import find_root
 from santiago.contract.counting import count
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.plan import NOT_UNDERSTOOD
@@ -30,7 +33,7 @@ def refuse(plan: Plan, document: str, again: str = "") -> SantiagoError:
 
 def ways_on(plan: Plan, document: str, again: str = "") -> list[tuple[str, str]]:
     """Return the commands that go on from a proposal, each with what it does."""
-    named = quote(document)
+    named = _from_here(document)
     again = again or f"santiago run {named}"
     word = again.split()[1]
     reads = again if word in ("run", "step", "rebase", "plan") else f"santiago plan {named}"
@@ -40,6 +43,12 @@ def ways_on(plan: Plan, document: str, again: str = "") -> list[tuple[str, str]]
         choose = setting if word in ("loop", "queue") else f"{reads} --units {quote(rival.units)}"
         ways.append((choose, f"plans {rival.name} instead"))
     return [*ways, (f"santiago draft {named} --with AGENT", "has an agent structure the document")]
+
+
+def _from_here(document: str) -> str:
+    """Return a document of this repository as a word of a command line, as it is typed in the current folder."""
+    root = find_root(Path.cwd())
+    return typed(root / document) if root and (root / document).is_file() else quote(document)
 
 
 def sentence(plan: Plan) -> str:
