@@ -83,7 +83,7 @@ def test_only_evidence_ticks_and_what_is_left_alone_is_named(tmp_path: Path) -> 
     document.write_text(shown.replace("one() is 1", "one() is one"))
     code, told = call(["tick", "--here"], repo, {})
     assert (code, document.read_text()) == (0, shown.replace("one() is 1", "one() is one"))
-    assert "left alone: S1: its text has changed since it was planned" in told
+    assert "left alone: S1: its text is not what was planned" in told
     assert "left alone: S4: no test shows it, and nobody attested it" in told
     document.write_text(f"{shown}\nMore words.\n")
     assert call(["tick", "--here"], repo, {})[0] == 0

@@ -71,7 +71,7 @@ class Ticking:
             hint = "`--here` ticks the file in your working tree."
             raise SantiagoError(Kind.INPUT, "it is not on the run's branch", where=self.name, hint=hint)
         plan = self._compiled(content)
-        due, left = _due(self.run, plan)
+        due, left = _due(self.run, plan, "" if self.here else "on the run's branch ")
         after = with_ticks(self.name, content, plan, due)
         again = self._compiled(after)
         if contents_of(again) != contents_of(plan):
@@ -107,7 +107,7 @@ class Ticking:
             return self.workspace.advance(self.head, made)
 
 
-def _due(run: Run, plan: Plan) -> tuple[list[str], list[tuple[str, str]]]:
+def _due(run: Run, plan: Plan, where: str) -> tuple[list[str], list[tuple[str, str]]]:
     """Return the stories to tick, and why other finished ones are left alone."""
     now, then, due, left = contents_of(plan), contents_of(run.plan), [], []
     for planned in run.plan.stories:
@@ -116,7 +116,7 @@ def _due(run: Run, plan: Plan) -> tuple[list[str], list[tuple[str, str]]]:
         if strength_of(planned, story) not in _EVIDENCE:
             left.append((planned.id, "no test shows it, and nobody attested it"))
         elif now.get(planned.id) != then[planned.id]:
-            left.append((planned.id, "its text has changed since it was planned"))
+            left.append((planned.id, f"its text {where}is not what was planned"))
         else:
             due.append(planned.id)
     return due, left
