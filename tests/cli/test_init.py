@@ -220,6 +220,18 @@ def test_what_cannot_be_made_to_run_is_told_in_the_file_and_neither_it_nor_a_bli
     assert (written(repo)["verification"]["story_commands"], "shows nothing" in done.stderr) == ([], True)
 
 
+def test_what_was_tried_in_vain_is_no_remedy(tmp_path: Path) -> None:
+    library = committed(tmp_path / "lib", {"lib.py": "def price(): return 3\n"})
+    repo = committed(tmp_path, {"test_shop.py": "import sys, unittest\nsys.path.insert(0, 'parts')\nimport lib\n"})
+    greeter.git(repo, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(library), "parts")
+    greeter.git(repo, "commit", "-q", "-m", "parts")
+    done = init(repo)  # where the submodule comes from is not seen in a checkout
+    assert "after set-up, with the network: git submodule update" in done.stderr
+    assert "ended with exit" in done.stderr
+    assert "No test command could be made to run." in done.stdout
+    assert "git submodule update" not in done.stdout, "it was just seen to fail"
+
+
 def test_a_named_check_that_cannot_judge_is_refused_and_one_that_runs_is_written(tmp_path: Path) -> None:
     repo = committed(tmp_path, {"shop.py": SHOP})
     for check, says, reason in (

@@ -24,7 +24,7 @@ from santiago.report.measures import of_checks, span
 from santiago.util.text import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from santiago.app.candidates import Script
     from santiago.app.trying import Bench
@@ -214,7 +214,8 @@ def _show(root: Path, written: Written) -> None:
 def _show_nothing(written: Written) -> None:
     what = "No test command could be made to run." if written.tried else "No test command was found."
     say(paint(what, "warn", stderr=False))
-    fixes = dict.fromkeys(tried.fix for tried in written.in_vain if tried.fix)
+    ways = {(tried.command, tried.setup) for tried in written.in_vain}
+    fixes = dict.fromkeys(tried.fix for tried in written.in_vain if tried.fix and not _was_tried(tried, ways))
     for fix in fixes:
         say(f"  fix: {harmless(fix)}")
     again = (
@@ -223,6 +224,14 @@ def _show_nothing(written: Written) -> None:
         else "name the command that will run your tests (there may be none yet)"
     )
     say(f"  fix: {again}: santiago init --force --verify 'CMD'")
+
+
+def _was_tried(tried: Tried, ways: Collection[tuple[str, tuple[str, ...]]]) -> bool:
+    """Tell whether what was proposed for a command was tried, too, and so is no remedy."""
+    way = tried.proposal
+    if way is None or (way.check == tried.command and not way.setup):
+        return False
+    return (way.check, (way.setup,) if way.setup else tried.setup) in ways
 
 
 _TELLING = ("prd", "requirements", "user-stories", "user_stories", "stories", "spec", "tasks")
