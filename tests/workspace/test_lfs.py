@@ -71,7 +71,7 @@ def test_agents_and_checks_see_the_content_and_a_check_that_left_everything_alon
     stored(bench.repo, BIG).chmod(0o444)
     assert stored(bench.repo, BIG).stat().st_nlink == 1, "nobody can change the object through its copy"
     note = bench.workspace.noted_index(clean)
-    assert bench.workspace.changed_in(clean, note) == []
+    assert bench.workspace.changed_in(clean, note) == {}
     (Path(clean) / "big.bin").write_bytes(NEW)
     assert bench.workspace.changed_in(clean, note) is None
 

@@ -72,6 +72,41 @@ def test_a_set_up_that_makes_anything_else_or_nothing_runs_every_time(bench: Ben
     assert [prepared(preparing, bench.first)[0] for _ in range(2)] == [True, True]
 
 
+SCM = {
+    "[tool.hatch.build.hooks.vcs]": "version-file",
+    "[tool.setuptools_scm]": "write_to",
+    "[tool.setuptools_scm ]": "version_file",
+}
+
+
+def test_a_version_that_a_build_takes_from_git_is_copied_and_the_set_up_runs_once(
+    bench: Bench, preparing: Preparing
+) -> None:
+    lay(bench.repo, ".gitignore", text="_version.py\nnode_modules\nother.py\n")
+    for table, key in SCM.items():
+        first = committed(bench, "pyproject.toml", f'{table}\n{key} = "lib/_version.py"\n')
+        assert prepared(preparing, first, "node_modules/a/index.js", "lib/_version.py", "other.py")[0], (
+            "and more than that"
+        )
+        assert prepared(preparing, first, "node_modules/a/index.js", "lib/_version.py")[0]
+        folder = preparing.workspace.checkout(first, "one")
+        assert not preparing.begin(folder)
+        assert Path(folder, "lib/_version.py").read_text() == "x\n"
+        preparing.workspace.discard(folder)
+        committed(bench, "setup.cfg", table)
+
+
+def test_a_version_that_is_a_link_out_of_the_checkout_is_not_kept(bench: Bench, preparing: Preparing) -> None:
+    lay(bench.repo, ".gitignore", text="_version.py\nnode_modules\n")
+    first = committed(bench, "pyproject.toml", '[tool.setuptools_scm]\nwrite_to = "_version.py"\n')
+    folder = preparing.workspace.checkout(first, "one")
+    assert preparing.begin(folder)
+    lay(folder, "node_modules/a/index.js")
+    Path(folder, "_version.py").symlink_to("/etc/passwd")
+    preparing.end(folder)
+    assert prepared(preparing, first, "node_modules/a/index.js")[0]
+
+
 CHANGES = {
     "package-lock.json": ("new\n", True),
     "install.sh": ("new\n", True),

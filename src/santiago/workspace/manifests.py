@@ -172,6 +172,19 @@ def _written(data: dict[str, Any]) -> bytes:
     return json.dumps(data, sort_keys=True, default=str).encode()
 
 
+def version_files(project: bytes | None) -> set[str]:
+    """Return the files into which a build writes the version that it reads from git, as pyproject.toml names them."""
+    tools = _table(_parsed(project), "tool")
+    hatch = _table(_table(_table(_table(tools, "hatch"), "build"), "hooks"), "vcs")
+    setuptools = _table(tools, "setuptools_scm")
+    return {
+        str(table[name])
+        for table in (hatch, setuptools)
+        for name in ("version-file", "version_file", "write_to")
+        if name in table
+    }
+
+
 def installer(path: str, files: Collection[str], read: Callable[[str], bytes | None]) -> str:
     """Return the command that installs what a manifest or lock file asks for."""
     above, slash, name = path.rpartition("/")

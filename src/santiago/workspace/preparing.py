@@ -1,8 +1,8 @@
 """Making fresh checkouts ready. Dependencies are installed once for all checkouts that need the same ones.
 
 What the set-up commands made is kept under a digest of the commands and of the files that say what to install. Later
-checkouts get it, and the commands do not run again. If the commands made anything but folders of dependencies, nothing is
-kept, and they run in every checkout.
+checkouts get it, and the commands do not run again. If the commands made anything but folders of dependencies and the files
+into which a build writes the version, nothing is kept, and they run in every checkout: what they made may follow from the code.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import uuid
 from contextlib import suppress
 from dataclasses import field
@@ -22,11 +23,12 @@ from typing import TYPE_CHECKING
 from santiago.contract.record import record
 from santiago.process.place import Dependency
 from santiago.util import regular
+from santiago.util.inside import is_inside
 from santiago.util.removal import remove
 from santiago.workspace import built, manifests
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from santiago.process.place import Ground
     from santiago.workspace.workspace import GitWorkspace
@@ -37,6 +39,7 @@ MOST_KEPT = 8
 _INSTALLED = "*.egg-info"
 """Folders that an installer leaves beside the code of a package. By them, older installations are found."""
 _LIST = "names.json"
+_VERSIONS = "versions"
 _FILES = (
     "Makefile makefile GNUmakefile justfile Justfile Taskfile.yml tox.ini noxfile.py setup.py setup.cfg Pipfile .npmrc .yarnrc"
     " .yarnrc.yml pnpm-workspace.yaml .python-version .nvmrc .tool-versions mise.toml"
@@ -73,6 +76,9 @@ class Preparing:
             return bool(self.setup)  # each checkout has another path, so what is installed in one does not fit others
         digest = self._digest(folder)
         kept = _taken(self.shelf / digest)
+        if kept is not None:
+            written = self.shelf / digest / _VERSIONS
+            copy_into(written, [str(one.relative_to(written)) for one in written.rglob("*")], folder)
         # Set-up commands expect a checkout without dependencies.
         self.ground.given[folder] = kept or ()
         if kept is None:
@@ -89,10 +95,10 @@ class Preparing:
     def end(self, folder: str) -> None:
         """Keep what the set-up commands made, if they made nothing but dependencies."""
         noted = self._noted.get(folder)
-        made = self._made(folder, noted[1]) if noted else None
+        made, versions = self._made(folder, noted[1]) if noted else ((), ())
         self._forget(folder)
         if noted and made:
-            self.ground.given[folder] = self._keep(folder, noted[0], made)
+            self.ground.given[folder] = self._keep(folder, noted[0], made, versions)
 
     def keep_built(self, folder: str) -> None:
         built.keep(self.ground, folder)
@@ -139,25 +145,42 @@ class Preparing:
             path: sha256(read(path) or b"").hexdigest() for path in sorted(files & words) if not manifests.is_one(path)
         }
         path = self.environment.get("PATH", "")
-        said = [list(self.setup), list(self.names), manifests.of_tree(files, read), scripts, path, os.uname().machine]
+        versions = sorted(manifests.version_files(read("pyproject.toml")))
+        said = [
+            list(self.setup),
+            list(self.names),
+            versions,
+            manifests.of_tree(files, read),
+            scripts,
+            path,
+            os.uname().machine,
+        ]
         return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]
 
-    def _made(self, folder: str, index: Path) -> list[str] | None:
-        """Return the folders of dependencies that appeared in a checkout; None where anything else did, or was changed."""
-        found = self.workspace.changed_in(folder, index)
-        made = [name for name in found if self._is_dependency(name)] if found is not None else []
-        return made if found is not None and len(made) == len(found) else None
+    def _made(self, folder: str, index: Path) -> tuple[Sequence[str], Sequence[str]]:
+        """Return the folders of dependencies and the files with a version that appeared; nothing where anything else did."""
+        found = self.workspace.changed_in(folder, index) or {}
+        made = [name for name in found if self._is_dependency(name)]
+        named = manifests.version_files(regular.content(Path(folder, "pyproject.toml"), _LARGEST, follow=False))
+        versions = [
+            name
+            for name, is_ignored in found.items()
+            if is_ignored and name in named and is_inside(Path(folder, name), folder)
+        ]
+        return (made, versions) if len(made) + len(versions) == len(found) else ((), ())
 
     def _is_dependency(self, name: str) -> bool:
         return name in self.names or PurePosixPath(name).name in self.names or fnmatchcase(name, _INSTALLED)
 
-    def _keep(self, folder: str, digest: str, made: Sequence[str]) -> tuple[Dependency, ...]:
-        """Move folders of dependencies to the shelf. If another checkout was first, its folders are used."""
+    def _keep(self, folder: str, digest: str, made: Sequence[str], versions: Sequence[str]) -> tuple[Dependency, ...]:
+        """Move folders of dependencies to the shelf, and copy the versions. If another checkout was first, its folders are used."""
         fresh = self.shelf / f"new-{uuid.uuid4().hex}"
         fresh.mkdir(parents=True)
         (fresh / _LIST).write_text(json.dumps(made), encoding="utf-8")
         for number, name in enumerate(made):
             Path(folder, name).rename(fresh / str(number))
+        (fresh / _VERSIONS).mkdir()
+        copy_into(Path(folder), versions, str(fresh / _VERSIONS))
         with suppress(OSError):
             fresh.rename(self.shelf / digest)
         kept = _taken(self.shelf / digest) or _taken(fresh) or ()
@@ -173,6 +196,17 @@ class Preparing:
 def shelf_of(scratch: Path) -> Path:
     """Return the folder in which installed dependencies of a repository are kept."""
     return scratch / "prepared"
+
+
+def copy_into(repo: Path, names: Iterable[str], folder: str) -> None:
+    for name in names:
+        source, target = repo / name, Path(folder) / name
+        above = next(one for one in target.parents if os.path.lexists(one))
+        # Through a link that an agent left here, santiago could be made to write anywhere.
+        safe = above.is_dir() and is_inside(above, folder)
+        if safe and source.is_file() and not os.path.lexists(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, target)
 
 
 def _words(command: str) -> list[str]:

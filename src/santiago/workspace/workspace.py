@@ -229,8 +229,11 @@ class GitWorkspace:
             shutil.copy2(Path(folder, ".git", "index"), note)
         return note
 
-    def changed_in(self, folder: str, index: Path) -> list[str] | None:
-        """Return what is new in a folder since its index was noted, without caches; None if a tracked file changed."""
+    def changed_in(self, folder: str, index: Path) -> dict[str, bool] | None:
+        """Return what is new in a folder since its index was noted, without caches, and whether git ignores it.
+
+        None if a tracked file changed.
+        """
         arguments = ("status", "--porcelain", "-z", "--ignored", "--untracked-files=normal", "--ignore-submodules=all")
         lines = self.repository.on_objects(*arguments, index=index, folder=Path(folder)).out.split(b"\0")
         new = [line for line in lines if line[:2] in (b"??", b"!!")]
@@ -238,8 +241,8 @@ class GitWorkspace:
             line[1:2] != b" " for line in lines if line and line not in new
         ):  # the second letter compares with the index; the first is about the last commit
             return None
-        names = (os.fsdecode(line[3:]).rstrip("/") for line in new)
-        return [name for name in names if name not in self._copied and not is_cache(name)]
+        found = {os.fsdecode(line[3:]).rstrip("/"): line[:2] == b"!!" for line in new}
+        return {name: ignored for name, ignored in found.items() if name not in self._copied and not is_cache(name)}
 
     def watched(self, folder: str) -> Callable[[], tuple[str, ...]]:
         index = self.noted_index(folder)

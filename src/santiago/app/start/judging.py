@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from dataclasses import field, replace
 from functools import partial
 from itertools import islice
@@ -21,13 +20,12 @@ from santiago.judge.trials import Trials
 from santiago.process import environment
 from santiago.process.place import link_into
 from santiago.process.redact import secrets_of, to_hide, variables_of
-from santiago.util.inside import is_inside
 from santiago.util.text import first, flat
 from santiago.workspace import built
 from santiago.workspace.dependencies import find, on_path
 from santiago.workspace.editable_installs import blind_to, elsewhere, leads
 from santiago.workspace.examined import FolderOfNotes
-from santiago.workspace.preparing import Preparing
+from santiago.workspace.preparing import Preparing, copy_into
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -183,17 +181,6 @@ def furnish(repo: Path, names: Iterable[str], ground: Ground, folder: str) -> No
     copy_into(repo, names, folder)
     if not ground.seen_there:
         link_into(folder, ground.dependencies)
-
-
-def copy_into(repo: Path, names: Iterable[str], folder: str) -> None:
-    for name in names:
-        source, target = repo / name, Path(folder) / name
-        above = next(one for one in target.parents if os.path.lexists(one))
-        # Through a link that an agent left here, santiago could be made to write anywhere.
-        safe = above.is_dir() and is_inside(above, folder)
-        if safe and source.is_file() and not os.path.lexists(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(source, target)
 
 
 def ground_of(
