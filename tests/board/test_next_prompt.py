@@ -100,6 +100,12 @@ def test_the_text_for_users_while_there_is_work_and_when_all_is_done(tmp_path: P
     )
 
 
+def test_work_that_a_person_took_on_their_word_is_not_said_to_have_passed_its_checks(tmp_path: Path) -> None:
+    text = told([], tmp_path, finished=DONE, attested_count=1)
+    assert f"On a person's word alone: 1 of {len(DONE)} that are finished." in text
+    assert "Everything that is finished" not in text
+
+
 def test_a_board_on_which_nothing_moves_does_not_say_that_work_goes_on(tmp_path: Path) -> None:
     """Board line 49: all is blocked, or waits for something that was given up."""
     text = told([blocked("AB-1", title="Print labels"), spent("AB-2", title="Pay by card")], tmp_path)

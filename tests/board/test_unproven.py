@@ -103,6 +103,7 @@ def test_a_person_s_word_takes_the_ticket_through_the_review_to_done(waiting: De
     assert [one.changes["phase"] for one in moves] == ["verified", "verified", "done"]
     assert [one.event for one in moves] == [BoardEvent.TICKET_MOVED, BoardEvent.TICKET_VERIFIED, BoardEvent.TICKET_DONE]
     assert card.evidence_links.endswith("2/verification-results-attested.tsv")
+    assert "On a person's word alone: 1 of 6 that are finished." in waiting.ok("queue", "next-prompt", "--user-facing")
     waiting.commit(
         next_md=_document(("R5", "five", "")), playbook_yaml="stories:\n" + _work("R5", "five", _test("five"))
     )

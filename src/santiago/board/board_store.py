@@ -15,7 +15,7 @@ from santiago.board import board_clock
 from santiago.board.board_clock import utc
 from santiago.board.locking import locked
 from santiago.board.rules import claim_mark
-from santiago.contract.board import BoardEvent, Card, TicketEvent, evolve, fields_of, ticket_status
+from santiago.contract.board import ATTESTED, BoardEvent, Card, TicketEvent, evolve, fields_of, ticket_status
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 
@@ -265,6 +265,11 @@ class Reading:
 
     def counts(self) -> dict[str, int]:
         return dict(self._execute("SELECT queue, count(*) FROM cards GROUP BY queue").fetchall())
+
+    def attested(self) -> int:
+        """Return how many finished tickets a person accepted on their word."""
+        links = f"%{ATTESTED}%"
+        return len(self._names("SELECT id FROM cards WHERE queue = 'done' AND evidence_links LIKE ?", links))
 
     def moving(self) -> int:
         """Return how many tickets somebody holds or could claim."""

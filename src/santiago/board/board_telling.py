@@ -106,6 +106,7 @@ def product_of(at: Reading, verdict: Verdict, statement: Callable[[], str] = lam
         waiting=waiting,
         finished=at.some("done", FINISHED * 4, latest=True),
         finished_count=at.counts().get("done", 0),
+        attested_count=at.attested(),
         statement=statement(),
         is_id=lambda word: at.card(word) is not None,
     )

@@ -127,6 +127,8 @@ class Product:
     finished: Sequence[Card]
     """Archived tickets, the latest first. A few are enough."""
     finished_count: int
+    attested_count: int = 0
+    """How many of the finished ones a person accepted on their word."""
     statement: str = ""
     """What the product is for, by the first statement of its vision."""
     is_id: Callable[[str], bool] = lambda _: False
@@ -194,6 +196,8 @@ def _effect(product: Product, rendering: Rendering) -> str:
 def _confidence(verdict: Verdict, product: Product, rendering: Rendering) -> str:
     words = rendering.words
     first = words.accepted if product.finished_count else words.unproven
+    if product.attested_count:
+        first = words.attested.format(n=product.attested_count, all=product.finished_count)
     return f"{first} {words.bypassed.format(n=verdict.bypasses)}" if verdict.bypasses else first
 
 
@@ -244,6 +248,7 @@ class Words:
     finished: str
     more: str
     accepted: str
+    attested: str
     unproven: str
     bypassed: str
     none_open: str
@@ -272,6 +277,7 @@ ENGLISH = Words(
     finished="Finished last: {titles}.",
     more="Finished last: {titles} ({n} in all).",
     accepted="Everything that is finished was accepted only after its checks had passed.",
+    attested="On a person's word alone: {n} of {all} that are finished. All others were accepted only after their checks had passed.",
     unproven="Nothing has been accepted yet, so nothing is proven.",
     bypassed="Work was begun past the usual entry: {n}.",
     none_open="Nothing is open.",
@@ -311,6 +317,7 @@ KOREAN = Words(
     finished="최근 완료: {titles}.",
     more="최근 완료: {titles} (모두 {n}건).",
     accepted="완료된 작업은 모두 검사를 통과한 뒤에만 승인되었습니다.",
+    attested="완료된 작업 {all}건 가운데 {n}건은 사람의 확인만으로 승인되었고, 나머지는 검사를 통과한 뒤에만 승인되었습니다.",
     unproven="아직 승인된 작업이 없어 확인된 것이 없습니다.",
     bypassed="정해진 진입 절차를 거치지 않고 시작된 작업: {n}건.",
     none_open="남아 있는 작업이 없습니다.",

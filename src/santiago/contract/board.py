@@ -15,6 +15,8 @@ QUEUES: tuple[Queue, ...] = get_args(Queue)
 CLAIMED_FROM: tuple[Queue, ...] = ("planner-inbox", "scientist-todo", "developer-todo")
 """Queues whose tickets somebody claims, works on and hands over."""
 Status = Literal["pending", "in_progress", "review", "done", "blocked"]
+ATTESTED = "verification-results-attested.tsv"
+"""The evidence of a ticket that a person accepted on their word, in place of a verdict."""
 Phase = Literal["planned", "ready", "running", "evidence_collected", "verified", "done"]
 
 UTC = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"

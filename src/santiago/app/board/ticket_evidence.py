@@ -10,7 +10,7 @@ from santiago.artifacts.names import CRITIQUE, VERIFICATION, attempt_folder
 from santiago.board.board_commands import found
 from santiago.board.done_gate import recorded
 from santiago.board.rules import Change, split_links
-from santiago.contract.board import BoardEvent
+from santiago.contract.board import ATTESTED, BoardEvent
 from santiago.contract.errors import SantiagoError
 from santiago.contract.outcomes import Proof
 from santiago.contract.phases import StoryPhase
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from santiago.contract.board import Card
     from santiago.contract.state import StoryState
 
-TABLE, ATTESTED = "verification-results.tsv", "verification-results-attested.tsv"
+TABLE = "verification-results.tsv"
 _COLUMNS = ("task_no", "title", "kind", "status", "log_path", "command", "commit")
 _LARGEST = 64 * 2**20
 Row = tuple[str, ...]
