@@ -364,7 +364,7 @@ class Screens:
         if review.run:
             links = [(f"runs/{review.run}", f"It is final. Its run: {review.run}, {following.ran}")]
             parts["run"] = ui.told("run", "What became of it", [], links)
-        forms = plan_acts.PlanActs(following, self.acts).forms()
+        forms = plan_acts.PlanActs(following, self.acts.who, self.acts.began).forms()
         parts |= self._acts(ui, forms, following.folder, planning.state.seq)
         if latest > 1:
             parts["revisions"] = ui.revisions(latest, review.revision)

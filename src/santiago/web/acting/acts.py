@@ -79,7 +79,11 @@ class Acts:
     def _offered(self, run: Run | None, form: Mapping[str, str]) -> tuple[str, list[Form]]:
         """Return how that stands which a form is about, and what is offered for it."""
         if run is None:
-            return board_acts.offered(form, self.who) if form.get("ticket") else plan_acts.offered(form, self)
+            return (
+                board_acts.offered(form, self.who)
+                if form.get("ticket")
+                else plan_acts.offered(form, self.who, self.began)
+            )
         if question := run.state.questions.get(form.get("question", "")):
             asked = card(run.plan, run.state, question, run.out_dir)
             return f"{asked.id} is a question", [self.of_question(run, asked)]

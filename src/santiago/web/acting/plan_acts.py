@@ -19,11 +19,14 @@ from santiago.web.acting.step import AGREE, Field, Form, Step, number_of, text_o
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from santiago.contract.policy import Agent
     from santiago.contract.state import Question
     from santiago.report.following_session import Control
-    from santiago.web.acting.acts import Acts
+
+    Began = Callable[[Path, str, int, Detached], str]
+    """Keeps in mind what was started for a folder, and returns what to tell."""
 
 MOST_TURNS = 1000
 FINALIZE = "finalize"
@@ -31,21 +34,21 @@ FINALIZE = "finalize"
 CARRY_OUT = "carry it out"
 
 
-def offered(form: Mapping[str, str], acts: Acts) -> tuple[str, list[Form]]:
+def offered(form: Mapping[str, str], who: str, began: Began) -> tuple[str, list[Form]]:
     """Return how the plan stands which a form is about, and what is offered for it; raise if a newer revision replaced the one looked at."""
     following = FollowingSession(session_here(form.get("session", "")), compared=False)
     review = following.review
     if form.get("revision") != str(review.revision):
         message = f"revision {review.revision} has replaced the one that you looked at"
         raise SantiagoError(Kind.INPUT, message, hint="Look at what it changed first.")
-    return f"{review.session_id} is in the state `{review.state}`", PlanActs(following, acts).forms()
+    return f"{review.session_id} is in the state `{review.state}`", PlanActs(following, who, began).forms()
 
 
 class PlanActs:
     """What a person can say to one plan."""
 
-    def __init__(self, following: FollowingSession, acts: Acts) -> None:
-        self.following, self.acts = following, acts
+    def __init__(self, following: FollowingSession, who: str, began: Began) -> None:
+        self.following, self.who, self.began = following, who, began
         self.planning, self.review, self.name = following.planning, following.review, following.review.session_id
         self.controls, self.base = controls_of(following), f"santiago review {following.review.session_id}"
         self.drafters = [one.agent for one in self.planning.asked.drafters]
@@ -120,7 +123,7 @@ class PlanActs:
 
     def _take_up(self, form: Mapping[str, str]) -> Step:
         def do(said: Sequence[str]) -> str:
-            session_word.take_up(load_session(self.following.folder), self.acts.who)  # raises where it cannot be
+            session_word.take_up(load_session(self.following.folder), self.who)  # raises where it cannot be
             return self._carried_out("--take-up", *said)
 
         return self._step(form, f"Take {self.name} up?", [], f"{self.base} --take-up", do, self.drafters)
@@ -169,7 +172,7 @@ class PlanActs:
         text = text_of(form, "type an answer")
 
         def do(_: Sequence[str]) -> str:
-            session_word.answer(load_session(self.following.folder), question, text, "", self.acts.who, "page")
+            session_word.answer(load_session(self.following.folder), question, text, "", self.who, "page")
             rests = not self.review.worker and "take_up" not in self.controls
             return self._carried_out("--take-up") if rests else f"{question.id} is answered; the next turn knows it"
 
@@ -181,10 +184,10 @@ class PlanActs:
 
     def _leave(self, wish: str, text: str = "", *, moved: bool = False) -> None:
         planning, revision = load_session(self.following.folder), self.review.revision
-        session_word.say_on_plan(planning, wish, text, self.acts.who, revision=revision, moved=moved, via="page")
+        session_word.say_on_plan(planning, wish, text, self.who, revision=revision, moved=moved, via="page")
 
     def _carried_out(self, *words: str) -> str:
         """Have what was said carried out, by a process that outlives the pages."""
         folder = self.following.folder
-        process = Detached(folder, ["review", str(folder), *words, "--actor", self.acts.who])
-        return self.acts.began(folder, self.name, self.planning.state.seq, process)
+        process = Detached(folder, ["review", str(folder), *words, "--actor", self.who])
+        return self.began(folder, self.name, self.planning.state.seq, process)
