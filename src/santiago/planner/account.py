@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from functools import cached_property
@@ -19,7 +18,7 @@ from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import HEADING, NOT_UNDERSTOOD, AccountRow, Offer
 from santiago.contract.record import lean
 from santiago.planner import ids, sniff, words
-from santiago.planner.draft import Document, Status, Unit
+from santiago.planner.draft import Document, Status, Unit, by_key
 from santiago.planner.findings import few
 from santiago.planner.markdown.carriers import is_group
 from santiago.planner.markdown.labels import lists_work
@@ -471,12 +470,11 @@ def _keys(source: Source, document: Document, stories: Sequence[Story]) -> list[
         whole = _shown(document.title or source.name)
         return [AccountRow(lines=(1, last), title=whole, became="planned", stories=names), *_columns(source)]
     ends = [max(key.line, after.line - 1) for key, after in pairwise(found)] + [max(last, found[-1].line)]
-    lines, held = [key.line for key in found], defaultdict[int, list[str]](list)
-    for unit, name in stories:
-        held[max(bisect_right(lines, unit.line) - 1, 0)].append(name)
+    lines = [key.line for key in found]
+    held = by_key((max(bisect_right(lines, unit.line) - 1, 0), name) for unit, name in stories)
     rows = []
     for place, (key, end) in enumerate(zip(found, ends, strict=True)):
-        own = tuple(held[place])
+        own = tuple(held.get(place, ()))
         fate: Fate = ("planned", "") if own else _fate_of_key(key, known=document.known)
         rows.append(AccountRow(lines=(key.line, end), title=_shown(key.name), became=fate[0], stories=own, why=fate[1]))
     return rows

@@ -5,7 +5,6 @@ text → reader → units → requirements → graph → order → stories → f
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -17,7 +16,7 @@ from santiago.contract.record import lean
 from santiago.planner import rebase, requirements
 from santiago.planner.account import Account, account
 from santiago.planner.commands import NO_CHECK
-from santiago.planner.draft import Document, Hint, Status, Unit
+from santiago.planner.draft import Document, Hint, Status, Unit, by_key
 from santiago.planner.findings import error, few, note, warning
 from santiago.planner.order import Graph, chunk_labels, link, order, out_of_order
 from santiago.planner.reading import read_document, read_plan
@@ -155,9 +154,7 @@ def _plan(
     findings: tuple[Finding, ...],
     accounted: Account,
 ) -> Plan:
-    members: dict[str, list[str]] = {}
-    for story in stories:
-        members.setdefault(story.chunk, []).append(story.id)
+    members = by_key((story.chunk, story.id) for story in stories)
     plan = Plan(
         contract_version=CONTRACT_VERSION,
         title=document.title or text.name,
@@ -226,10 +223,7 @@ def _about(
 
 def _shared(stories: Sequence[Story]) -> Finding | None:
     """Return a note about files that several stories of one chunk name: such stories do not run side by side."""
-    users: dict[tuple[str, str], list[Story]] = defaultdict(list)
-    for story in stories:
-        for path in story.files:
-            users[story.chunk, path].append(story)
+    users = by_key(((story.chunk, path), story) for story in stories for path in story.files)
     shared = [(path, found) for (_, path), found in users.items() if len(found) > 1]
     if not shared:
         return None

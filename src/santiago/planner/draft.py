@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import field
 from enum import StrEnum
+from typing import TypeVar
 
 from santiago.contract.plan import Finding, Offer, Role
 from santiago.contract.record import lean, record
@@ -69,6 +70,18 @@ def unique(found: Iterable[Hint]) -> tuple[Hint, ...]:
         if first.setdefault(hint.value, hint).carrier == "text" != hint.carrier:
             first[hint.value] = hint
     return tuple(first.values())
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def by_key(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """Return the values of each key. Keys and values keep the order in which they first come."""
+    found: dict[K, list[V]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
 
 
 @record

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 from graphlib import CycleError, TopologicalSorter
@@ -21,7 +20,7 @@ from santiago.contract.counting import count
 from santiago.contract.plan import Finding, Provenance
 from santiago.contract.record import lean
 from santiago.planner import ids
-from santiago.planner.draft import EXTERNAL, PLANNED, Dep, Document, Unit
+from santiago.planner.draft import EXTERNAL, PLANNED, Dep, Document, Unit, by_key
 from santiago.planner.findings import error, note, warning
 from santiago.planner.requirements import Planned
 
@@ -176,13 +175,10 @@ class _Linker:
         self.document = document
         self.planned = planned
         self.graph = Graph([{} for _ in planned], [{} for _ in planned])
-        self.by_id: dict[str, list[int]] = defaultdict(list)
-        self.by_tag: dict[str, list[int]] = defaultdict(list)
-        for position, item in enumerate(planned):
-            if item.unit.id:
-                self.by_id[ids.fold(item.unit.id)].append(position)
-            for tag in filter(None, (*item.unit.tags, item.unit.chunk)):
-                self.by_tag[ids.fold(tag)].append(position)
+        units = [(position, item.unit) for position, item in enumerate(planned)]
+        tags = [(tag, position) for position, unit in units for tag in (*unit.tags, unit.chunk) if tag]
+        self.by_id = by_key((ids.fold(unit.id), position) for position, unit in units if unit.id)
+        self.by_tag = by_key((ids.fold(tag), position) for tag, position in tags)
         self.left_out = {ids.fold(unit.id) for unit in document.units if unit.id and unit.status not in PLANNED}
         self.mentions: list[int] = []
         """Lines that only mention an id."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Sequence
 from hashlib import sha256
 from itertools import count
@@ -12,6 +11,7 @@ from typing import NamedTuple
 from santiago.contract.plan import Plan, Requirement, Story
 from santiago.contract.record import record
 from santiago.planner import ids
+from santiago.planner.draft import by_key
 from santiago.planner.requirements import Planned
 
 
@@ -46,11 +46,9 @@ def kept_ids(ordered: Sequence[Planned], old: Plan, *, again: bool = False) -> l
         known[story.id] = _Marks(story.id, ids.fold(first) if story.origin.id else "", content, _normal(story.title))
     found: list[str | None] = [None] * len(ordered)
     for way in range(len(_Marks._fields)):
-        waiting: dict[str, list[str]] = defaultdict(list)
-        for name, own in known.items():
-            waiting[own[way]].append(name)
+        waiting = by_key((own[way], name) for name, own in known.items())
         for position, own in enumerate(marks):
-            if found[position] is None and own[way] and waiting[own[way]]:
+            if found[position] is None and own[way] and waiting.get(own[way]):
                 found[position] = name = waiting[own[way]].pop(0)
                 del known[name]
     numbers = [int(match[1]) for story in old.stories if (match := re.match(r"S(\d+)", story.id))]

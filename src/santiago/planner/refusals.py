@@ -16,6 +16,7 @@ from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids, words
 from santiago.planner.choosing import offered
+from santiago.planner.draft import by_key
 from santiago.planner.findings import error, few
 from santiago.planner.markdown.carriers import label
 from santiago.planner.markdown.id_lists import kind_of, side_lists, span_of, view_of
@@ -213,9 +214,8 @@ def _tables(source: Source) -> Iterator[tuple[str, int]]:
     """Yield the tables with a column such as Status or Severity: they list work or bugs, without ids."""
     blocks = enumerate(source.outline.blocks)
     rows = [(block.header, at) for at, block in blocks if block.kind is Kind.ROW and block.cells != block.header]
-    for header in dict.fromkeys(header for header, _ in rows):
+    for header, found in by_key(rows).items():
         if not {words.normal(cell) for cell in header}.isdisjoint(words.STATE_COLUMNS | words.SEVERITY_COLUMNS):
-            found = [at for own, at in rows if own == header]
             yield f"{count(len(found), 'row')} of the table {' | '.join(header[:4])}", found[0]
 
 

@@ -10,7 +10,7 @@ from santiago.contract.counting import count
 from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import commands, ids, words
-from santiago.planner.draft import Dep, Document, Hint, Unit, unique
+from santiago.planner.draft import Dep, Document, Hint, Unit, by_key, unique
 from santiago.planner.findings import left_out, note, of_no_story, warning
 from santiago.planner.markdown.carriers import group_names, is_group
 from santiago.planner.markdown.harvest import Carrier, Harvester
@@ -139,10 +139,7 @@ def _checks_of(block: Block, *, active: bool) -> commands.Found:
 
 def _unknown_labels(harvester: Harvester) -> Iterator[Finding]:
     """Report each unknown label above a list, in units without explicit criteria."""
-    lines: dict[str, list[int]] = {}
-    for line, text in harvester.unknown_labels:
-        lines.setdefault(text, []).append(line)
-    for text, found in lines.items():
+    for text, found in by_key((text, line) for line, text in harvester.unknown_labels).items():
         message = f'"{text}" above a list ({count(len(found), "time")}) is not a known label; its items were read as plain ones'
         hint = 'If these are acceptance criteria, call them "Acceptance Criteria".'
         yield note("unknown_label", found[0], message, hint)

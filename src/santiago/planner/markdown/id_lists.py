@@ -6,7 +6,7 @@ Here is also decided where a unit ends, and which group it belongs to.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
@@ -18,7 +18,7 @@ from santiago.contract.plan import Offer
 from santiago.contract.record import lean
 from santiago.planner import hints, ids, words
 from santiago.planner.choosing import Evidence, Standing
-from santiago.planner.draft import PLANNED, Document
+from santiago.planner.draft import PLANNED, Document, by_key
 from santiago.planner.markdown.carriers import CRITERION_PREFIXES, carrier, chunk_of, indexes, is_group, label
 from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.labels import read_label, split_label
@@ -259,9 +259,9 @@ class Definition(NamedTuple):
 def definitions(view: View) -> list[Definition]:
     """Return every heading, item and paragraph that defines an id, in document order."""
     found = [
-        Definition(index, lead, kind)
-        for index, lead, kind in _openings(view)
-        if kind != "side" and (view.source.zones[index] != Zone.NEVER or is_sure(lead, kind))
+        d
+        for d in _openings(view)
+        if d.kind != "side" and (view.source.zones[d.at] != Zone.NEVER or is_sure(d.found, d.kind))
     ]
     found = _under_headings(view, found)
     aside = {d.at for d in found if _is_aside(view, d.at)}  # these count only where the id is defined nowhere else
@@ -274,14 +274,11 @@ def definitions(view: View) -> list[Definition]:
 
 def side_lists(view: View) -> dict[str, list[Definition]]:
     """Return the lists that are never units (decisions, metrics, goals), by prefix."""
-    found: dict[str, list[Definition]] = defaultdict(list)
-    for index, lead, kind in _openings(view):
-        if kind == "side":
-            found[lead.prefix].append(Definition(index, lead, kind))
+    found = by_key((d.found.prefix, d) for d in _openings(view) if d.kind == "side")
     return {prefix: members for prefix, members in found.items() if len({m.found.id for m in members}) > 1}
 
 
-def _openings(view: View) -> Iterator[tuple[int, ids.Found, str]]:
+def _openings(view: View) -> Iterator[Definition]:
     """Yield the blocks that define the id at their beginning, with the kind of list."""
     for index, lead in view.source.named.items():
         block, kind = view.blocks[index], kind_of(lead)
@@ -290,7 +287,7 @@ def _openings(view: View) -> Iterator[tuple[int, ids.Found, str]]:
         if kind == "side" and block.box is not None and view.source.first_version:
             kind = "other"  # GSD gives every category of requirements a prefix, also RES and TEST
         if block.kind is Kind.HEADING or _defines(view, index, block, lead):
-            yield index, lead, kind
+            yield Definition(index, lead, kind)
 
 
 def _under_headings(view: View, found: list[Definition]) -> list[Definition]:
@@ -452,29 +449,21 @@ _PLAIN_NUMBER = pattern(r"\D*?(\d+)")
 
 def named_lists(view: View) -> list[UnitList]:
     """Return the lists of units by id, one per kind. Functional and non-functional requirements are one list."""
-    by_kind: dict[str, list[Definition]] = defaultdict(list)
     found = definitions(view)
     functional = {definition.kind for definition in found}
     joined = "feature" if "feature" in functional and "requirement" not in functional else "requirement"
-    for definition in found:
-        by_kind[joined if definition.kind == "nfr" else definition.kind].append(definition)
-    lists = []
-    for kind in ("story", "requirement", "feature", "other", "task"):
-        kept = _listed(view, by_kind.get(kind, []), known=kind != "other")
-        if kept:
-            lists.append(_as_list(view, kind, kept))
-    return lists
+    by_kind = by_key((joined if d.kind == "nfr" else d.kind, d) for d in found)
+    kinds = ("story", "requirement", "feature", "other", "task")
+    kept = {kind: _listed(view, by_kind.get(kind, []), known=kind != "other") for kind in kinds}
+    return [_as_list(view, kind, members) for kind, members in kept.items() if members]
 
 
 def _listed(view: View, found: list[Definition], *, known: bool) -> list[Definition]:
     """Keep the ids that make a list: a prefix that occurs twice, or once in a short document."""
     short = view.source.outline.line_count <= SHORT_FILE
-    by_prefix: dict[str, list[Definition]] = defaultdict(list)
-    for definition in found:
-        by_prefix[definition.found.prefix].append(definition)
     kept: list[Definition] = []
     singles: list[Definition] = []
-    for members in by_prefix.values():
+    for members in by_key((d.found.prefix, d) for d in found).values():
         first = members[0]
         names = list({ids.fold(member.found.id): member.found.id for member in members}.values())
         if len(names) > 1 and (first.found.kind != "prefix" or is_listlike(names)):
@@ -592,13 +581,8 @@ def _number_of(definition: Definition, more: int = 0) -> tuple[str, int]:
 
 def _without_repeats(view: View, found: list[Definition]) -> list[Definition]:
     """Keep one of the places with the same id and title: the one with more content."""
-    first: dict[tuple[str, str], Definition] = {}
-    for definition in found:
-        key = (ids.fold(definition.found.id), re.sub(r"\W+", "", definition.found.rest).lower()[:80])
-        held = first.get(key)
-        if held is None or _size(view, definition) > _size(view, held):
-            first[key] = definition
-    return sorted(first.values())
+    alike = by_key(((ids.fold(d.found.id), re.sub(r"\W+", "", d.found.rest).lower()[:80]), d) for d in found)
+    return sorted(max(same, key=lambda d: _size(view, d)) for same in alike.values())
 
 
 def _size(view: View, definition: Definition) -> int:

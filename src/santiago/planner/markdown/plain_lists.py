@@ -11,12 +11,13 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import groupby
 
 from santiago.contract.counting import count
 from santiago.contract.lazy_regex import pattern
 from santiago.planner import hints, ids, words
 from santiago.planner.choosing import Evidence
-from santiago.planner.draft import DraftCriterion, Status, Unit
+from santiago.planner.draft import DraftCriterion, Status, Unit, by_key
 from santiago.planner.markdown import carriers, labels
 from santiago.planner.markdown.carriers import carrier, indexes, is_group, label, section_chunks
 from santiago.planner.markdown.harvest import Carrier, status_of
@@ -77,11 +78,9 @@ def _is_list(view: View, section: int, starts: list[int]) -> bool:
 def _headings(view: View) -> list[int]:
     above = {view.blocks[index].section for index in view.criteria_marks if view.blocks[index].parent < 0} - {-1}
     owners = {at for at in above if _may_be_unit(view, at, view.blocks[at])}  # with a criteria label directly below
-    siblings: dict[tuple[int, int], list[int]] = defaultdict(list)
     parents = {view.blocks[owner].section for owner in owners}
-    for index, block in enumerate(view.blocks):
-        if block.kind is Kind.HEADING and block.section in parents and _may_be_unit(view, index, block):
-            siblings[(block.section, block.level)].append(index)
+    heads = [(at, b) for at, b in enumerate(view.blocks) if b.kind is Kind.HEADING and b.section in parents]
+    siblings = by_key(((block.section, block.level), at) for at, block in heads if _may_be_unit(view, at, block))
     kept = [index for members in siblings.values() for index in _units_of(view, members, owners)]
     return _of_one_level(view, sorted(kept), owners)
 
@@ -157,9 +156,7 @@ def _heading_number(view: View, index: int) -> ids.Found | None:
 
 def chain_lists(view: View) -> list[UnitList]:
     """Return the list with the most items that depend on each other by number. Each list has numbers of its own."""
-    sections: dict[int, list[int]] = defaultdict(list)
-    for index in _numbered_items(view):
-        sections[view.blocks[index].section].append(index)
+    sections = by_key((view.blocks[index].section, index) for index in _numbered_items(view))
     chains = [(linked, members) for members in sections.values() if (linked := _count_linked(view, members)) > 1]
     if not chains:
         return []
@@ -237,14 +234,11 @@ def _loose(view: View) -> Iterator[tuple[list[int], str, set[str]]]:
     numbered = [index for index in numbered_heads(source) if not is_group(blocks[index].text)]
     yield numbered, f"the {len(numbered)} numbered headings", {"numbered", "headings"}
     features, taken = set(feature_sections(source)), set(steps)
-    sections: dict[int, list[int]] = {}
-    for index in loose_items(source):
-        section = blocks[index].section
-        named = bool(features & {section, blocks[section].section})
-        listed = named or (blocks[index].marker[0].isdigit() and bool(_PLANS.search(blocks[section].text)))
-        if listed and index not in taken and _is_free(view, index):
-            sections.setdefault(section, []).append(index)
-    for section, starts in sections.items():
+    free = [index for index in loose_items(source) if index not in taken and _is_free(view, index)]
+    for section, starts in by_key((blocks[index].section, index) for index in free).items():
+        if not features & {section, blocks[section].section}:
+            planned = _PLANS.search(blocks[section].text)
+            starts = [index for index in starts if planned and blocks[index].marker[0].isdigit()]
         name = label(blocks[section].text)
         yield starts, f"the list under {name}", {" ".join(_WORD.findall(name.lower()))}
 
@@ -284,13 +278,11 @@ def phases(source: Source) -> list[int]:
 
 def numbered_heads(source: Source) -> list[int]:
     """Return the numbered headings of the level that has most of them, unless they are chapters."""
-    levels: dict[int, list[int]] = {}
-    for index, block in _plain_headings(source):
-        if carriers.is_numbered(source, index):
-            levels.setdefault(block.level, []).append(index)
+    heads = _plain_headings(source)
+    levels = by_key((block.level, index) for index, block in heads if carriers.is_numbered(source, index))
     level = max(levels, key=lambda level: (len(levels[level]), -level), default=0)
     found = levels.get(level, [])
-    plain = [block.text for index, block in _plain_headings(source) if block.level == level and index not in found]
+    plain = [block.text for index, block in heads if block.level == level and index not in found]
     # One or two numbered headings among others may just as well be chapters.
     is_mixed = len(found) < 3 and not all(words.matches(text, words.CHAPTERS) for text in plain)
     return [] if is_mixed or carriers.are_chapters(source, level) else found
@@ -355,15 +347,9 @@ def _table_list(view: View, kind: str, carriers: list[Carrier], *, explicit: boo
 
 def _tables(view: View) -> list[list[int]]:
     """Return the rows of each table, except in sections that never hold units."""
-    tables: list[list[int]] = []
-    for index, block in enumerate(view.blocks):
-        if block.kind is not Kind.ROW or block.cells == block.header:
-            continue
-        last = view.blocks[tables[-1][-1]] if tables else None
-        if last is not None and last.header is block.header and tables[-1][-1] == index - 1:
-            tables[-1].append(index)
-        else:
-            tables.append([index])
+    blocks = view.blocks  # a block that is no row has neither cells nor a header, so these are equal, too
+    runs = groupby(range(len(blocks)), lambda at: blocks[at].cells != blocks[at].header and id(blocks[at].header))
+    tables = [list(rows) for header, rows in runs if header]
     return [rows for rows in tables if view.source.zones[rows[0]] != Zone.NEVER]
 
 

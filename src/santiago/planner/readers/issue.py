@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from santiago.contract.lazy_regex import pattern
 from santiago.planner import ids, words
-from santiago.planner.draft import Dep, Document, Hint, Status, Unit, unique
+from santiago.planner.draft import Dep, Document, Hint, Status, Unit, by_key, unique
 from santiago.planner.findings import note, warning
 from santiago.planner.markdown import assemble, carriers
 from santiago.planner.markdown.harvest import Carrier, status_of
@@ -117,12 +117,10 @@ def _has_other_units(source: Source) -> bool:
     others = [(index, lead) for index, lead in places.items() if index != first]
     if any(_is_unit_heading(source, index, lead, first) for index, lead in others):
         return True
-    items: dict[str, set[str]] = {}
-    for index, lead in others:
-        plain = source.outline.blocks[index].box is None and not source.under_criteria[index]
-        if plain and carriers.is_unit_prefix(lead):
-            items.setdefault(lead.prefix, set()).add(lead.id)
-    return any(len(found) > 2 for found in items.values())
+    blocks, judged = source.outline.blocks, source.under_criteria
+    plain = [lead for index, lead in others if blocks[index].box is None and not judged[index]]
+    items = by_key((lead.prefix, lead.id) for lead in plain if carriers.is_unit_prefix(lead))
+    return any(len(set(found)) > 2 for found in items.values())
 
 
 def _is_unit_heading(source: Source, index: int, lead: ids.Found, first: int) -> bool:

@@ -20,7 +20,7 @@ from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import Finding, substep_line
 from santiago.planner import hints, ids, words
 from santiago.planner.choosing import Evidence
-from santiago.planner.draft import PLANNED, Dep, Document, DraftCriterion, Status, Unit, unique
+from santiago.planner.draft import PLANNED, Dep, Document, DraftCriterion, Status, Unit, by_key, unique
 from santiago.planner.findings import error, note, warning
 from santiago.planner.markdown import assemble, carriers, declared_order
 from santiago.planner.markdown.carriers import Box
@@ -210,14 +210,10 @@ def _has_units(source: Source) -> bool:
 
 def _phases(source: Source, known: set[str]) -> dict[str, str]:
     """Map each criterion to the phase whose bullets name it, if there is exactly one."""
-    named: dict[str, set[str]] = {}
-    for index, block in enumerate(source.outline.blocks):
-        if block.kind is not Kind.ITEM or not (chunk := carriers.chunk_of(source, index)):
-            continue
-        for name in ids.mentioned(block.text):
-            if ids.fold(name) in known:
-                named.setdefault(ids.fold(name), set()).add(chunk)
-    return {name: next(iter(chunks)) for name, chunks in named.items() if len(chunks) == 1}
+    blocks = enumerate(source.outline.blocks)
+    items = [(carriers.chunk_of(source, index), block) for index, block in blocks if block.kind is Kind.ITEM]
+    named = by_key((ids.fold(name), chunk) for chunk, block in items if chunk for name in ids.mentioned(block.text))
+    return {name: chunks[0] for name, chunks in named.items() if name in known and len(set(chunks)) == 1}
 
 
 def _criteria_without_id(source: Source, found: list[int]) -> list[Finding]:
@@ -303,10 +299,8 @@ def _row(source: Source, index: int, chunk: str | None) -> Carrier:
 
 def _named(source: Source) -> _Plan | None:
     """Read headings with ids (`DOC-030`) whose boxes are their steps. Boxes outside these headings are units, too."""
-    by_prefix: dict[str, list[int]] = {}
-    for index in carriers.indexes(source, Kind.HEADING):
-        if (lead := source.named.get(index)) and carriers.is_unit_prefix(lead):
-            by_prefix.setdefault(lead.prefix, []).append(index)
+    leads = [(source.named.get(index), index) for index in carriers.indexes(source, Kind.HEADING)]
+    by_prefix = by_key((lead.prefix, index) for lead, index in leads if lead and carriers.is_unit_prefix(lead))
     found = max(by_prefix.values(), key=len, default=[])
     if len(found) < 2 or any(source.under_criteria) or not carriers.many_own(source, found, frozenset()):
         return None
@@ -385,10 +379,8 @@ def _steps(source: Source, found: list[int]) -> Document:
 
 def _numbered(source: Source) -> _Plan | None:
     """Read headings `1. Title`, at least half of which have boxes, a criteria label or a dependency."""
-    levels: dict[int, list[int]] = {}
-    for index in carriers.indexes(source, Kind.HEADING):
-        if carriers.is_numbered(source, index):
-            levels.setdefault(source.outline.blocks[index].level, []).append(index)
+    heads = [index for index in carriers.indexes(source, Kind.HEADING) if carriers.is_numbered(source, index)]
+    levels = by_key((source.outline.blocks[index].level, index) for index in heads)
     for level in sorted(levels, reverse=True):
         found = levels[level]
         if (
@@ -515,9 +507,7 @@ def are_planned(source: Source, found: Sequence[int]) -> bool:
 def merged(units: Mapping[int, Unit], owners: Mapping[int, int | None]) -> list[Unit]:
     """Return the steps with their substeps merged in. A substep that is dropped or out of scope stays separate, to be reported."""
     inside = {at: owner for at, owner in owners.items() if owner is not None and units[at].status in PLANNED}
-    parts: dict[int, list[Unit]] = {}
-    for index, owner in inside.items():
-        parts.setdefault(owner, []).append(units[index])
+    parts = by_key((owner, units[index]) for index, owner in inside.items())
     return [_with_parts(unit, parts.get(index, [])) for index, unit in units.items() if index not in inside]
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding
-from santiago.planner.draft import Dep, Document, GroupEdge, Status, Unit
+from santiago.planner.draft import Dep, Document, GroupEdge, Status, Unit, by_key
 from santiago.planner.findings import few, left_out, note, of_no_story, warning
 from santiago.planner.source import Source
 from santiago.planner.structured import record_units
@@ -69,17 +69,16 @@ def beads(source: Source) -> Document | None:
 
 def _epics_to_tags(document: Document, issues: Mapping[str, Object]) -> None:
     """Replace each epic that has children by a tag on them. What the epic waits for, its children wait for."""
-    parents: dict[str, list[str]] = {name: [] for name in issues}
-    for name, link in ((name, link) for name, issue in issues.items() for link in objects(issue.get("dependencies"))):
-        if fold_key(link.text("type")) == "parentchild":
-            parents[name].append(link.text("depends_on_id"))
+    links = [(name, link) for name, issue in issues.items() for link in objects(issue.get("dependencies"))]
+    links = [(name, link) for name, link in links if fold_key(link.text("type")) == "parentchild"]
+    parents = by_key((name, link.text("depends_on_id")) for name, link in links)
     held = {above for names in parents.values() for above in names}
     epics = {name for name, issue in issues.items() if name in held and issue.text("issue_type") == "epic"}
     units: list[Unit] = []
     for unit in document.units:
         name = unit.id or ""
         if name not in epics:
-            units.append(replace(unit, tags=tuple(dict.fromkeys((*unit.tags, *parents[name])))))
+            units.append(replace(unit, tags=tuple(dict.fromkeys((*unit.tags, *parents.get(name, ()))))))
             continue
         document.edges += [GroupEdge(group=name, target=dep.target, line=dep.line) for dep in unit.deps]
         if unit.criteria:

@@ -17,7 +17,7 @@ from santiago.contract.counting import count
 from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import CONTRACT_VERSION, Finding
 from santiago.planner import commands, ids
-from santiago.planner.draft import EXTERNAL, Dep, Document, DraftCriterion, Hint, Status, Unit, unique
+from santiago.planner.draft import EXTERNAL, Dep, Document, DraftCriterion, Hint, Status, Unit, by_key, unique
 from santiago.planner.findings import error, few, left_out, note, warning
 from santiago.planner.hints import behind_files, files_in
 from santiago.planner.source import Source
@@ -185,9 +185,7 @@ def _exact_dependencies(stories: list[Object]) -> Iterator[Finding]:
 
 def _chunks_as_listed(root: Object, stories: list[Object]) -> Iterator[Finding]:
     """Yield an error where the list of chunks has another order or other members than the stories."""
-    members: dict[str, list[str]] = {}
-    for story in stories:
-        members.setdefault(story.text("chunk"), []).append(story.text("id"))
+    members = by_key((story.text("chunk"), story.text("id")) for story in stories)
     listed = objects(root.get("chunks"))
     labels = [chunk.text("label") for chunk in listed]
     if labels != list(members):

@@ -15,7 +15,7 @@ from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import choosing, ids, words
 from santiago.planner.choosing import Evidence
-from santiago.planner.draft import PLANNED, Document, Status, Unit
+from santiago.planner.draft import PLANNED, Document, Status, Unit, by_key
 from santiago.planner.findings import note
 from santiago.planner.markdown import assemble
 from santiago.planner.markdown.carriers import group_names, is_group, label
@@ -315,11 +315,8 @@ def _joined(view: View, lists: list[UnitList]) -> list[UnitList]:
 
 def _new_rows(view: View, offer: UnitList, known: set[str]) -> list[Carrier]:
     """Return the rows whose ids are not known yet. Rows without an id count unless most rows of their table have known ids."""
-    tables: dict[int, list[Carrier]] = {}
-    for made in offer.carriers:
-        tables.setdefault(id(view.blocks[made.at].header), []).append(made)
     rows = []
-    for members in tables.values():
+    for members in by_key((id(view.blocks[made.at].header), made) for made in offer.carriers).values():
         new = [made for made in members if ids.fold(made.id or "") not in known]
         about = len(new) * 2 < len(members)
         rows += [made for made in new if made.id or not about]
