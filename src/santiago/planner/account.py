@@ -22,7 +22,7 @@ from santiago.planner.draft import Document, Status, Unit, by_key
 from santiago.planner.findings import few
 from santiago.planner.markdown.carriers import is_group
 from santiago.planner.markdown.labels import lists_work
-from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.markdown.outline import Block, Kind, any_within
 from santiago.planner.source import Source, Zone, read_front_matter
 from santiago.planner.structured.tree import Object, items, objects
 from santiago.planner.words import CONTEXT, Fate
@@ -350,7 +350,7 @@ class _Markdown:
 
     def _holds_units(self, at: int) -> bool:
         """Tell whether a planned or put-off unit is inside a section."""
-        return bisect_left(self.starts, self.ends[at]) > bisect_left(self.starts, at)
+        return any_within(self.starts, at, self.ends[at])
 
     def _below(self, at: int) -> tuple[str, ...]:
         """Return the stories inside a section, which is not the title of the whole document."""

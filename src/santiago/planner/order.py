@@ -12,6 +12,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import field
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise, product
@@ -40,9 +41,7 @@ def chunk_labels(planned: Sequence[Planned]) -> list[str]:
 
 def looks_ahead(units: Sequence[Unit], labels: Sequence[str | None]) -> bool:
     """Tell whether a unit depends on a unit of a later chunk."""
-    first: dict[str | None, int] = {}
-    for label in labels:
-        first.setdefault(label, len(first))
+    first = {label: number for number, label in enumerate(dict.fromkeys(labels))}
     chunk = {ids.fold(unit.id): first[label] for unit, label in zip(units, labels, strict=True) if unit.id}
     deps = [(dep, first[label]) for unit, label in zip(units, labels, strict=True) for dep in unit.deps]
     return any(chunk.get(ids.fold(dep.target), -1) > own for dep, own in deps)
@@ -75,22 +74,18 @@ def _keys(planned: Sequence[Planned], ranks: Sequence[int]) -> list[SortKey]:
 
 
 def _topological(keys: Sequence[SortKey], graph: Graph) -> list[int]:
-    """Kahn's algorithm with a heap: of the units whose dependencies are placed, the one with the smallest key comes next."""
-    waiting = [len(needs) for needs in graph.needs]
-    dependents: list[list[int]] = [[] for _ in keys]
-    for position, needs in enumerate(graph.needs):
-        for needed in needs:
-            dependents[needed].append(position)
-    heap = [(key, position) for position, key in enumerate(keys) if not waiting[position]]
-    heapq.heapify(heap)
+    """Sort with a heap: of the units whose dependencies are placed, the one with the smallest key comes next."""
+    sorter = TopologicalSorter(dict(enumerate(graph.needs)))
+    with suppress(CycleError):  # what is in no circle is still sorted; `_cycles` reports the rest
+        sorter.prepare()
+    heap: list[SortKey] = []
     sequence: list[int] = []
-    while heap:
-        _, position = heapq.heappop(heap)
+    while sorter.is_active():
+        for position in sorter.get_ready():
+            heapq.heappush(heap, keys[position])
+        position = heapq.heappop(heap)[-1]
         sequence.append(position)
-        for dependent in dependents[position]:
-            waiting[dependent] -= 1
-            if not waiting[dependent]:
-                heapq.heappush(heap, (keys[dependent], dependent))
+        sorter.done(position)
     return sequence
 
 
@@ -182,6 +177,7 @@ class _Linker:
         self.left_out = {ids.fold(unit.id) for unit in document.units if unit.id and unit.status not in PLANNED}
         self.mentions: list[int] = []
         """Lines that only mention an id."""
+        self.say = self.graph.findings.append
 
     def run(self) -> Graph:
         for position, item in enumerate(self.planned):
@@ -260,9 +256,6 @@ class _Linker:
     def edge(self, position: int, target: int, dep: Dep) -> None:
         if target not in self.graph.needs[position]:
             self.graph.needs[position][target] = _provenance("depends_on", dep)
-
-    def say(self, finding: Finding) -> None:
-        self.graph.findings.append(finding)
 
 
 def _provenance(kind: str, dep: Dep) -> Provenance:

@@ -98,10 +98,8 @@ _ALONE = pattern(rf"(?i)#?{_RESEARCH}")
 def staff(document: Document) -> list[Finding]:
     """Set the role and the profile of each unit, and return a warning for every unknown profile."""
     document.units = [_staffed(unit) for unit in document.units]
-    unknown: dict[str, int] = {}
-    for unit in document.units:
-        if unit.profile and unit.profile not in _KNOWN:
-            unknown.setdefault(unit.profile, unit.line)
+    named = [(unit.profile, unit.line) for unit in reversed(document.units) if unit.profile]
+    unknown = {slug: line for slug, line in named if slug not in _KNOWN}
     hint = f"Known profiles: {', '.join(_KNOWN)}."
     says = "the profile {} is not known; {} is used instead"
     return [warning("unknown_profile", line, says.format(slug[:80], DEFAULT), hint) for slug, line in unknown.items()]

@@ -254,7 +254,7 @@ def _lead_of(block: Block) -> ids.Found | None:
         case Kind.ITEM | Kind.PARA:
             return labelled_id(block.lines[0]) or ids.lead(block.lines[0])
         case Kind.ROW:
-            at = labels.id_column(block.header)
+            at = labels.columns_of(block.header).get("id", 0)  # the ids are there, or first
             return ids.lead(block.cells[at] if at < len(block.cells) else block.lines[0])
         case _:
             return None

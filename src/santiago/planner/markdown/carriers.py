@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
-from itertools import accumulate, takewhile
+from itertools import takewhile
 from typing import NamedTuple
 
 from santiago.contract.lazy_regex import pattern
@@ -17,7 +17,7 @@ from santiago.planner import ids, words
 from santiago.planner.draft import Status
 from santiago.planner.markdown.harvest import Carrier, status_of
 from santiago.planner.markdown.labels import TICK_LAST, clean, is_struck, read_label
-from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.markdown.outline import Block, Kind, any_within
 from santiago.planner.source import Source, Zone
 
 _GROUP = pattern(
@@ -256,8 +256,8 @@ def has_stories(source: Source, count: int, *, kinds: tuple[Kind, ...] = (Kind.H
 
 def many_own(source: Source, heads: list[int], signs: frozenset[str]) -> bool:
     """Tell whether at least half of these sections have boxes or one of these labels."""
-    before = [0, *accumulate(int(_is_sign(block, signs)) for block in source.outline.blocks)]
-    owning = sum(1 for start, end in bounded(source, heads) if before[end] > before[start + 1])
+    found = [index for index, block in enumerate(source.outline.blocks) if _is_sign(block, signs)]
+    owning = sum(any_within(found, start + 1, end) for start, end in bounded(source, heads))
     return owning * 2 >= len(heads)
 
 
@@ -271,13 +271,9 @@ def _is_sign(block: Block, signs: frozenset[str]) -> bool:
     return any((label := read_label(text)).is_label and label.concept in signs for text in block.lines)
 
 
-def inside(source: Source, heads: list[int]) -> bytearray:
-    return source.outline.cover(bounded(source, heads))
-
-
 def boxes_outside(source: Source, heads: list[int]) -> dict[int, int]:
     """Map each heading to the box outside these sections that repeats its word and number."""
-    within = inside(source, heads)
+    within = source.outline.cover(bounded(source, heads))
     by_key = {_key(source, index): index for index in heads}
     if len(by_key) < len(heads):
         return {}

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from itertools import accumulate, pairwise, takewhile
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from santiago.contract.lazy_regex import pattern
@@ -22,7 +22,7 @@ from santiago.planner.draft import PLANNED, Document, by_key
 from santiago.planner.markdown.carriers import CRITERION_PREFIXES, carrier, chunk_of, indexes, is_group, label
 from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.labels import read_label, split_label
-from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.markdown.outline import Block, Kind, any_within
 from santiago.planner.source import Source, Zone, labelled_id
 from santiago.planner.words import spaced
 
@@ -48,18 +48,8 @@ class View:
         """The blocks that announce or begin acceptance criteria."""
         return [index for index, block in enumerate(self.blocks) if marks_criteria(block)]
 
-    @cached_property
-    def criteria_before(self) -> list[int]:
-        """For each block, how many criteria marks come before it. A range is then counted by one subtraction."""
-        return self._before(self.criteria_marks)
-
-    def _before(self, places: list[int]) -> list[int]:
-        marked = set(places)
-        return [0, *accumulate(index in marked for index in range(len(self.blocks)))]
-
     def explicit(self, carriers: Iterable[Carrier]) -> bool:
-        before = self.criteria_before
-        owners = [before[made.end] > before[made.at] for made in carriers]
+        owners = [any_within(self.criteria_marks, made.at, made.end) for made in carriers]
         return sum(owners) * 2 >= len(owners) > 0
 
     @cached_property
@@ -69,7 +59,7 @@ class View:
         found = [index for index in places if words.is_story(self.blocks[index].text)]
         told = [index for index in found if len(_PLACEHOLDER.findall(self.blocks[index].text)) < 2]
         halves = [index for index in sorted({*places} - {*found}) if self._is_half(index)]
-        enough = len(told) + len(halves) > 2 and not self._boxes_before[-1]
+        enough = len(told) + len(halves) > 2 and not self._boxes
         return sorted([*told, *halves]) if enough else told
 
     def _is_half(self, index: int) -> bool:
@@ -95,22 +85,18 @@ class View:
         return found
 
     @cached_property
-    def _boxes_before(self) -> list[int]:
+    def _boxes(self) -> list[int]:
         under = self.source.under_criteria
-        return [0, *accumulate(block.box is not None and not under[i] for i, block in enumerate(self.blocks))]
+        return [index for index, block in enumerate(self.blocks) if block.box is not None and not under[index]]
 
     def holds_work(self, index: int) -> bool:
         """Tell whether a section has boxes that are no criteria: then these boxes are the work."""
-        return self._boxes_before[self.ends[index]] > self._boxes_before[index]
-
-    @cached_property
-    def _stories_before(self) -> list[int]:
-        return self._before(self.stories)
+        return any_within(self._boxes, index, self.ends[index])
 
     def tells_stories(self, carriers: Sequence[Carrier]) -> bool:
         """Tell whether at least half of these units are or contain an As-a sentence."""
-        before = self._stories_before
-        telling = sum(before[carrier.end] > before[carrier.at] or words.is_story(carrier.title) for carrier in carriers)
+        told = self.stories
+        telling = sum(any_within(told, made.at, made.end) or words.is_story(made.title) for made in carriers)
         return telling * 2 >= len(carriers)
 
 
@@ -379,7 +365,7 @@ def extents(view: View, starts: list[int]) -> list[tuple[int, int]]:
     def label_follows(at: int, limit: int) -> bool:
         """Tell whether the block directly behind an item is a criteria label outside all lists."""
         is_outside = at < limit and view.blocks[at].kind is Kind.PARA and view.blocks[at].parent < 0
-        return is_outside and view.criteria_before[at + 1] > view.criteria_before[at]
+        return is_outside and any_within(view.criteria_marks, at, at + 1)
 
     pairs = []
     for at, after in zip(starts, [*starts[1:], len(view.blocks)], strict=False):

@@ -134,11 +134,8 @@ def mended(outline: Outline) -> Outline:
 @lru_cache(maxsize=256)
 def columns_of(header: tuple[str, ...]) -> dict[str, int]:
     """Return the first column of each meaning in a header."""
-    found: dict[str, int] = {}
-    for at, cell in enumerate(header):
-        if (meaning := column(cell)) is not None:
-            found.setdefault(meaning, at)
-    return found
+    meanings = reversed([(column(cell), at) for at, cell in enumerate(header)])
+    return {meaning: at for meaning, at in meanings if meaning is not None}
 
 
 @lru_cache(maxsize=256)
@@ -154,11 +151,6 @@ def cell_of(row: Block, meaning: str) -> str:
     """Return the cell of a row in the column of this meaning; an empty text if there is none."""
     at = columns_of(row.header).get(meaning, len(row.cells))
     return row.cells[at] if at < len(row.cells) else ""
-
-
-def id_column(header: tuple[str, ...]) -> int:
-    """Return which column holds the ids: the one with such a name, else the first."""
-    return columns_of(header).get("id", 0)
 
 
 @lru_cache(maxsize=1024)

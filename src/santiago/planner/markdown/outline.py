@@ -9,7 +9,8 @@ tests/planner/test_outline.py compares it with a CommonMark parser on real docum
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from enum import Enum
 
@@ -352,6 +353,11 @@ def _ends(blocks: list[Block]) -> list[int]:
         if around >= 0:
             ends[around] = max(ends[around], ends[index])
     return ends
+
+
+def any_within(places: Sequence[int], start: int, end: int) -> bool:
+    """Tell whether one of these places, which are in order, is in a range."""
+    return bisect_left(places, end) > bisect_left(places, start)
 
 
 def _plain(text: str) -> str:

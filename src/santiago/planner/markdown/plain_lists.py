@@ -23,7 +23,7 @@ from santiago.planner.markdown.carriers import carrier, indexes, is_group, label
 from santiago.planner.markdown.harvest import Carrier, status_of
 from santiago.planner.markdown.id_lists import UnitList, View, extents, grouped, is_listlike, kind_of
 from santiago.planner.markdown.labels import cell_of, clean, columns_of
-from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.markdown.outline import Block, Kind, any_within
 from santiago.planner.source import Source, Zone
 
 _GROUP_NUMBER = pattern(r"^[\W_]*[^\W\d_]+\s*(\d+[\w.]*?)[*_]*\s*[:：.)\-–—]+\s*(.*)$")
@@ -209,7 +209,7 @@ def _story_place(view: View, index: int, per_section: Counter[int]) -> int:
         return index
     if words.concept(heading.text) is not None:
         return index
-    judged = view.criteria_before[view.ends[section]] > view.criteria_before[view.ends[index]]
+    judged = any_within(view.criteria_marks, view.ends[index], view.ends[section])
     return index if block.kind is Kind.ITEM and not judged else section
 
 
@@ -419,7 +419,7 @@ def _title(block: Block, columns: dict[str, int], lead: ids.Found | None) -> str
 
 def _other_cells(block: Block, first: int) -> list[str]:
     """Return the cells from this column on whose header is a title or unknown."""
-    at = labels.id_column(block.header)
+    at = columns_of(block.header).get("id", 0)
     cells = list(enumerate(zip(block.cells, block.header, strict=False)))[first:]
     return [cell for place, (cell, name) in cells if place != at and labels.column(name) in (None, "title")]
 

@@ -7,6 +7,7 @@ In a plan, the tasks are the units. A checkpoint is reported: there a person mus
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
@@ -40,7 +41,7 @@ class _Phase(NamedTuple):
     number: str
     title: str
     label: str
-    plans: list[int]
+    plans: dict[int, re.Match[str]]
 
 
 def roadmap(source: Source) -> Document | None:
@@ -52,7 +53,7 @@ def roadmap(source: Source) -> Document | None:
     harvester = Harvester(source.outline)
     heads = []
     for phase in phases:
-        end = phase.plans[0] if phase.plans else source.outline.ends[phase.at]
+        end = next(iter(phase.plans), source.outline.ends[phase.at])
         heads.append(harvester.unit(Carrier(at=phase.at, end=end, title=phase.title)))
     ticks, repeated = _overview(source, phases)
     made = [one for phase in phases for one in _carriers(source, phase, ticks)]
@@ -80,7 +81,7 @@ def _phases(source: Source) -> list[_Phase]:
         if named is None:
             continue
         items = [i for i in source.outline.inside(index) if blocks[i].kind is Kind.ITEM]
-        plans = [i for i in items if _PLAN.match(blocks[i].lines[0])]
+        plans = {i: match for i in items if (match := _PLAN.match(blocks[i].lines[0]))}
         found.setdefault(named[1], _Phase(index, named[1], named[2], carriers.label(block.text), plans))
     return list(found.values())
 
@@ -97,27 +98,18 @@ def _is_described(source: Source, phase: _Phase) -> bool:
 def _overview(source: Source, phases: list[_Phase]) -> tuple[dict[str, Status], list[int]]:
     """Return the status that the list of all phases gives to each phase, and the places of its lines."""
     numbers = {phase.number for phase in phases}
-    ticks: dict[str, Status] = {}
-    places = []
-    for index, block in enumerate(source.outline.blocks):
-        named = _PHASE.match(block.lines[0]) if block.box is not None else None
-        if named is not None and named[1] in numbers:
-            ticks[named[1]] = carriers.box_status(source, block)
-            places.append(index)
-    return ticks, places
+    boxes = {index: block for index, block in enumerate(source.outline.blocks) if block.box is not None}
+    named = {index: match[1] for index, block in boxes.items() if (match := _PHASE.match(block.lines[0]))}
+    places = [index for index, number in named.items() if number in numbers]
+    return {named[index]: carriers.box_status(source, boxes[index]) for index in places}, places
 
 
 def _carriers(source: Source, phase: _Phase, ticks: dict[str, Status]) -> list[Carrier]:
     if not phase.plans:
         found = ids.Found(f"Phase {phase.number}", "phase", phase.title)
         return [carriers.carrier(source, phase.at, found=found, chunk=phase.label, status=ticks.get(phase.number))]
-    made = []
-    for index in phase.plans:
-        named = _PLAN.match(source.outline.blocks[index].lines[0])
-        if named is not None:
-            found = ids.Found(named[1], "plan", named[2])
-            made.append(carriers.carrier(source, index, found=found, chunk=phase.label))
-    return made
+    named = [(index, ids.Found(match[1], "plan", match[2])) for index, match in phase.plans.items()]
+    return [carriers.carrier(source, index, found=found, chunk=phase.label) for index, found in named]
 
 
 def _with_phase_fields(units: list[Unit], heads: dict[str, Unit]) -> list[Unit]:

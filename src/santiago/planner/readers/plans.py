@@ -165,23 +165,20 @@ def criteria_lists(view: View) -> list[UnitList]:
         return []
     made = [carriers.carrier(source, at, end=end, found=leads[at]) for at, end in carriers.bounded(source, found)]
     keys, name = frozenset({"ac", "criteria"}), "the acceptance criteria"
-    build = partial(_criteria, source, found, leads)
+    build = partial(_criteria, source, made)
     return [UnitList(view, Evidence.CRITERIA, "criteria", name, tuple(made), keys, explicit=True, build=build)]
 
 
-def _criteria(source: Source, found: list[int], leads: dict[int, ids.Found]) -> Document:
-    phases = _phases(source, {ids.fold(lead.id) for lead in leads.values()})
-    made = [
-        carriers.carrier(source, at, end=end, found=leads[at], chunk=phases.get(ids.fold(leads[at].id)))
-        for at, end in carriers.bounded(source, found)
-    ]
+def _criteria(source: Source, found: list[Carrier]) -> Document:
+    phases = _phases(source)
+    made = [replace(one, chunk=phases.get(ids.fold(one.id or ""))) for one in found]
     evidence = [f"{len(found)} criteria with AC ids and no other unit"]
     document = assemble.document(source, "house-criteria", evidence, made)
-    for place, (unit, index) in enumerate(zip(document.units, found, strict=True)):  # each is its own only criterion
+    for place, (unit, one) in enumerate(zip(document.units, found, strict=True)):  # each is its own only criterion
         text = " ".join([unit.title, *(part.text for part in unit.criteria)])
-        own = DraftCriterion(text=text, line=source.outline.blocks[index].line, id=unit.id)
+        own = DraftCriterion(text=text, line=source.outline.blocks[one.at].line, id=unit.id)
         document.units[place] = replace(unit, criteria=(own,))
-    document.findings += _criteria_without_id(source, found)
+    document.findings += _criteria_without_id(source, {one.at for one in found})
     return document
 
 
@@ -208,32 +205,25 @@ def _has_units(source: Source) -> bool:
     return max(Counter(lead.prefix for _, lead in leads if carriers.is_unit_prefix(lead)).values(), default=0) > 1
 
 
-def _phases(source: Source, known: set[str]) -> dict[str, str]:
-    """Map each criterion to the phase whose bullets name it, if there is exactly one."""
+def _phases(source: Source) -> dict[str, str]:
+    """Map each id to the phase whose bullets name it, if there is exactly one."""
     blocks = enumerate(source.outline.blocks)
     items = [(carriers.chunk_of(source, index), block) for index, block in blocks if block.kind is Kind.ITEM]
     named = by_key((ids.fold(name), chunk) for chunk, block in items if chunk for name in ids.mentioned(block.text))
-    return {name: chunks[0] for name, chunks in named.items() if name in known and len(set(chunks)) == 1}
+    return {name: chunks[0] for name, chunks in named.items() if len(set(chunks)) == 1}
 
 
-def _criteria_without_id(source: Source, found: list[int]) -> list[Finding]:
+def _criteria_without_id(source: Source, taken: set[int]) -> Iterator[Finding]:
     """Warn of other bullets in the criteria section: they may be criteria without an id."""
-    taken = set(found)
     blocks = source.outline.blocks
-    return [
-        warning(
-            "no_id",
-            block.line,
-            f'"{block.text[:60]}" is among the acceptance criteria without an AC id; not planned',
-            'Begin it with an id of its own, such as "AC-9:".',
-        )
-        for index, block in enumerate(blocks)
-        if block.kind is Kind.ITEM
-        and index not in taken
-        and block.parent < 0
-        and block.section >= 0
-        and words.concept(blocks[block.section].text) == "criteria"
+    hint = 'Begin it with an id of its own, such as "AC-9:".'
+    items = [
+        block for at, block in enumerate(blocks) if block.kind is Kind.ITEM and block.parent < 0 and at not in taken
     ]
+    for block in items:
+        if block.section >= 0 and words.concept(blocks[block.section].text) == "criteria":
+            message = f'"{block.text[:60]}" is among the acceptance criteria without an AC id; not planned'
+            yield warning("no_id", block.line, message, hint)
 
 
 # Headings, and tables of issues
@@ -306,7 +296,7 @@ def _named(source: Source) -> _Plan | None:
         return None
     sure = kind_of(source.named[found[0]]) in ("story", "requirement", "nfr", "feature", "task")
     name = count(len(found), "heading with an id and a checklist", "headings with ids, each with a checklist")
-    within = carriers.inside(source, found)
+    within = source.outline.cover(carriers.bounded(source, found))
     loose = [b.at for b in carriers.boxes_of(source).units if not within[b.at] and carriers.is_plain(source, b.at)]
     starts, heads = sorted([*found, *loose]), set(found)
 
@@ -355,7 +345,7 @@ def _again(source: Source, found: list[int]) -> list[int]:
 
 def _tasks(source: Source, found: list[int], headings: str) -> Document:
     """Return the document of the headings `Task N`. With files or steps below them, tools that plan for agents wrote it."""
-    document = _with_ticks(source, found, [headings])
+    document = _with_ticks(source, carriers.headed(source, found), [headings])
     inside = [source.outline.blocks[start + 1 : end] for start, end in carriers.bounded(source, found)]
     written = sum(any(_TOOL.match(block.text) for block in blocks) for blocks in inside)
     document.known = written * 2 > len(found)
@@ -368,13 +358,7 @@ def _steps(source: Source, found: list[int]) -> Document:
     inside = sum(owner is not None for owner in owners.values())
     evidence = [f"{count(len(found) - inside, 'heading')} Step N"]
     evidence += [f"{count(inside, 'substep')} Step N.M"] if inside else []
-    places, boxes = made(source, found), carriers.boxes_outside(source, found)
-    again = sorted(boxes.values())
-    document = assemble.document(source, "plan-steps", evidence, places, steps=True, repeated=again)
-    pairs = zip(found, document.units, strict=True)
-    units = {index: _ticked(source, unit, boxes.get(index)) for index, unit in pairs}
-    document.findings += orphans(source, owners)
-    return declared_order.ordered(source, assemble.with_units(document, merged(units, owners)))
+    return _with_ticks(source, made(source, found), evidence, owners)
 
 
 def _numbered(source: Source) -> _Plan | None:
@@ -397,7 +381,7 @@ def _numbered(source: Source) -> _Plan | None:
 
 def _numbered_headings(source: Source, found: list[int], name: str) -> Document:
     """Return the document of these headings. Their numbers are no ids, unless some dependency names one."""
-    document = _with_ticks(source, found, [name])
+    document = _with_ticks(source, carriers.headed(source, found), [name])
     numbers = {unit.id for unit in document.units}
     targets = {dep.target for unit in document.units for dep in unit.deps if dep.is_declared}
     if len(numbers) < len(document.units) or not numbers & targets:
@@ -408,18 +392,21 @@ def _numbered_headings(source: Source, found: list[int], name: str) -> Document:
     return document
 
 
-def _with_ticks(source: Source, found: list[int], evidence: list[str]) -> Document:
-    """Return the document of these headings, with the ticks of a checklist that repeats them."""
-    boxes, heads = carriers.boxes_outside(source, found), carriers.headed(source, found)
-    document = assemble.document(source, "plan-steps", evidence, heads, repeated=sorted(boxes.values()))
-    units = [_ticked(source, unit, boxes.get(index)) for unit, index in zip(document.units, found, strict=True)]
-    return declared_order.ordered(source, assemble.with_units(document, units))
+def _with_ticks(
+    source: Source, heads: list[Carrier], evidence: list[str], owners: Mapping[int, int | None] | None = None
+) -> Document:
+    """Return the document of these headings, with the ticks of a checklist that repeats them.
 
-
-def _ticked(source: Source, unit: Unit, twin: int | None) -> Unit:
-    if twin is None or unit.status is not Status.OPEN:
-        return unit
-    return replace(unit, status=carriers.box_status(source, source.outline.blocks[twin]))
+    `owners`, of steps only, says which of them are merged into which.
+    """
+    boxes = carriers.boxes_outside(source, [head.at for head in heads])
+    again, steps = sorted(boxes.values()), owners is not None
+    document = assemble.document(source, "plan-steps", evidence, heads, steps=steps, repeated=again)
+    units = {head.at: unit for head, unit in zip(heads, document.units, strict=True)}
+    for at in (at for at in boxes if units[at].status is Status.OPEN):
+        units[at] = replace(units[at], status=carriers.box_status(source, source.outline.blocks[boxes[at]]))
+    document.findings += orphans(source, owners or {})
+    return declared_order.ordered(source, assemble.with_units(document, merged(units, owners or {})))
 
 
 def _listed(source: Source, found: list[int]) -> list[Box]:
@@ -461,7 +448,7 @@ def parents(source: Source, found: Sequence[int]) -> dict[int, int | None]:
     whole: dict[str, int] = {}
     owners: dict[int, int | None] = {}
     for index in found:
-        number = _number(source, index)
+        number = ids.name(source.leads[index])
         if (sub := _SUBSTEP.fullmatch(number)) is None:
             whole[ids.fold(number)] = index
         else:
@@ -470,16 +457,11 @@ def parents(source: Source, found: Sequence[int]) -> dict[int, int | None]:
         return owners
     orphans = []
     for index in owners:
-        first = _number(source, index).partition(".")[0]
+        first = ids.name(source.leads[index]).partition(".")[0]
         above = [source.leads[outer] for outer in source.outline.path(index)]
         if carriers.chunk_of(source, index) is None and not any(lead and lead.id == first for lead in above):
             orphans.append(index)
     return dict.fromkeys(orphans)
-
-
-def _number(source: Source, index: int) -> str:
-    lead = source.leads[index]
-    return lead.id if lead else ""
 
 
 def made(source: Source, found: Sequence[int]) -> list[Carrier]:
@@ -545,7 +527,7 @@ def _all(units: list[Unit], field: str) -> list[Any]:
 def orphans(source: Source, owners: Mapping[int, int | None]) -> Iterator[Finding]:
     """Report each substep without a step."""
     for index in (index for index, owner in owners.items() if owner is None):
-        number = _number(source, index)
+        number = ids.name(source.leads[index])
         message = f"Step {number} is a substep of Step {number.partition('.')[0]}, but there is no such step before it"
         hint = f'Write "Step {number.partition(".")[0]}: …" above it, or give it a number of its own.'
         yield error("substep_without_step", source.outline.blocks[index].line, message, hint)

@@ -6,6 +6,7 @@ a title. OpenSpec's specifications and deltas are headings `### Requirement:`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -202,10 +203,8 @@ def _marked(source: Source, box: Box, carrier: Carrier) -> Carrier:
 def _partial_groups(source: Source, found: Boxes) -> Iterator[Finding]:
     """Warn of parents that are ticked although a child is open."""
     blocks = source.outline.blocks
-    still_open: dict[int, int] = {}
-    for box in found.units:
-        if box.group >= 0 and blocks[box.group].box in ("x", "X") and blocks[box.at].box not in ("x", "X"):
-            still_open[box.group] = still_open.get(box.group, 0) + 1
+    grouped = [box for box in found.units if box.group >= 0 and blocks[box.group].box in ("x", "X")]
+    still_open = Counter(box.group for box in grouped if blocks[box.at].box not in ("x", "X"))
     for group, number in still_open.items():
         message = f'"{carriers.label(blocks[group].text)}" is ticked, but {number} of its parts {"is" if number == 1 else "are"} open; read as open'
         yield warning("partly_done", blocks[group].line, message, "Tick the parts that are done, or untick the parent.")

@@ -118,8 +118,7 @@ class _Parser(Builder):
         self.go_on()
 
     def string(self, text: str) -> None:
-        parent = self.stack[-1] if self.stack else None
-        if isinstance(parent, Object) and not self.state.value:
+        if (parent := self.awaits_key()) is not None:
             self.key(parent, text, self.line)
             self.state = _COLON
         else:

@@ -5,7 +5,7 @@ The dependencies, the order and the groups of its units are decided as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from itertools import pairwise
 
@@ -114,25 +114,20 @@ def candidates(root: Node) -> list[Candidate]:
     return sorted(found, key=lambda candidate: candidate.standing, reverse=True)
 
 
-def _lists(root: Node) -> list[Candidate]:
-    if isinstance(root, Array):
-        return [_gather("", root, root.line, 0)]
-    found: list[Candidate] = []
-    level: list[Object] = [root] if isinstance(root, Object) else []
-    for depth in range(MAX_WRAPPERS + 1):
-        inner: list[Object] = []
-        for node in level:
-            if depth == 0 and _is_keyed_by_id(node):
-                found.append(_gather("", node, node.line, 0))
-                continue
-            for entry in node.fields.values():
-                key = fold_key(entry.key)
-                if key in _UNIT_RANK or key in _GROUPS:
-                    found.append(_gather(entry.key, entry.value, entry.line, depth))
-                elif isinstance(entry.value, Object) and not _is_excluded(entry.key):
-                    inner.append(entry.value)
-        level = inner
-    return found
+def _lists(root: Node) -> Iterator[Candidate]:
+    if isinstance(root, Array) or (isinstance(root, Object) and _is_keyed_by_id(root)):
+        yield _gather("", root, root.line, 0)
+    elif isinstance(root, Object):
+        yield from _lists_inside(root, 0)
+
+
+def _lists_inside(node: Object, depth: int) -> Iterator[Candidate]:
+    """Yield the lists in an object and in the objects inside it. MAX_WRAPPERS limits the recursion."""
+    for entry in node.fields.values() if depth <= MAX_WRAPPERS else ():
+        if (key := fold_key(entry.key)) in _UNIT_RANK or key in _GROUPS:
+            yield _gather(entry.key, entry.value, entry.line, depth)
+        elif isinstance(entry.value, Object) and not _is_excluded(entry.key):
+            yield from _lists_inside(entry.value, depth + 1)
 
 
 def _gather(key: str, node: Node, line: int, depth: int) -> Candidate:
@@ -290,7 +285,7 @@ def _evidence_of(nodes: list[Node], keyed: int) -> Evidence | None:
     working = sum(has_criteria(node) or not _WORKING.isdisjoint(map(fold_key, node.fields)) for node in records)
     if working and working >= half:
         return Evidence.RECORDS_OF_WORK
-    if keyed + sum(map(_has_id, records)) >= half:
+    if keyed + sum(node.said(record_words.ID) is not None for node in records) >= half:
         return Evidence.RECORDS_WITH_IDS
     return Evidence.RECORDS if len(records) >= half else Evidence.TEXTS
 
@@ -312,17 +307,13 @@ def _has_words(node: Node) -> bool:
         return _is_sentence(as_text(node))
     said = [as_text(entry.value) for entry in node.pick(_SAYING)]
     wordy = any(len(text.split()) > 1 or (not text.isascii() and len(text) > 3) for text in said)
-    return wordy or (_has_id(node) and any(said))
-
-
-def _has_id(node: Object) -> bool:
-    return any(as_text(entry.value) for entry in node.pick(record_words.ID))
+    return wordy or (node.said(record_words.ID) is not None and any(said))
 
 
 def _is_machine(node: Object) -> bool:
     """Tell whether a record is a step that a program runs, as in a pipeline."""
     keys = {fold_key(key) for key in node.fields}
-    tells = has_criteria(node) or _has_id(node) or keys & {"description", "passes", "acceptance"}
+    tells = has_criteria(node) or node.said(record_words.ID) or keys & {"description", "passes", "acceptance"}
     return bool(keys & record_words.MACHINE) and not tells
 
 
@@ -517,10 +508,8 @@ def _in_groups(unit: Unit, group: Group | None) -> Unit:
 
 def _group_edges(groups: Sequence[Group]) -> list[GroupEdge]:
     """Return the dependencies that groups declare on each other, by id, number or title."""
-    names: dict[str, str] = {}
-    for group in groups:
-        for name in (*group.names, group.label):
-            names.setdefault(ids.fold(name), _group_name(group))
+    called = [(name, group) for group in reversed(groups) for name in (*group.names, group.label)]
+    names = {ids.fold(name): _group_name(group) for name, group in called}  # the first group of a name counts
     return [
         GroupEdge(group=_group_name(group), target=names.get(ids.fold(each.target), each.target), line=each.line)
         for group in groups

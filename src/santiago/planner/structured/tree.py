@@ -72,9 +72,7 @@ class Object:
         return next((entry for entry in self.pick(names) if as_text(entry.value)), None)
 
     def _fold(self) -> dict[str, Field]:
-        self._folded = {}
-        for name, entry in self.fields.items():
-            self._folded.setdefault(fold_key(name), entry)
+        self._folded = {fold_key(name): entry for name, entry in reversed(self.fields.items())}
         return self._folded
 
     def get(self, key: str, *aliases: str) -> Node | None:
@@ -110,6 +108,11 @@ class Builder:
     def close(self) -> None:
         self.stack.pop()
         self.keys.pop()
+
+    def awaits_key(self) -> Object | None:
+        """Return the innermost open object if its next key comes here, else None."""
+        parent = self.stack[-1] if self.stack else None
+        return parent if isinstance(parent, Object) and self.keys[-1] is None else None
 
     def key(self, parent: Object, name: str, line: int) -> None:
         if before := parent.fields.get(name):

@@ -10,6 +10,7 @@ number of times. Line numbers stay the same. The caller reports every line that 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import takewhile
 from math import isinf
 from typing import Any, NamedTuple
 
@@ -69,7 +70,8 @@ class _Builder(Builder):
     def __init__(self, first_line: int) -> None:
         super().__init__()
         self.first = first_line
-        self.anchors: dict[str, Node] = {}
+        self.anchors: dict[str | None, Node] = {}
+        """Values by their anchor. The last value without one is under None, which no alias names."""
 
     def take(self, event: Any) -> None:
         line = event.start_mark.line + self.first
@@ -78,7 +80,7 @@ class _Builder(Builder):
                 self.check_tag(event.tag, line)
                 scalar = _scalar(event, line)
                 self.scalar(scalar)
-                self.anchored(event.anchor, scalar)
+                self.anchors[event.anchor] = scalar
             case "SequenceStartEvent":
                 self.begin(Array(line), event)
             case "MappingStartEvent":
@@ -95,16 +97,7 @@ class _Builder(Builder):
         if self.awaits_key():
             raise YamlSyntaxError(node.line, "not valid YAML: a list or object as a key", node.line)
         self.open(node)
-        self.anchored(event.anchor, node)
-
-    def awaits_key(self) -> Object | None:
-        """Return the innermost open object if its next key comes here, else None."""
-        parent = self.stack[-1] if self.stack else None
-        return parent if isinstance(parent, Object) and self.keys[-1] is None else None
-
-    def anchored(self, anchor: str | None, node: Node) -> None:
-        if anchor is not None:
-            self.anchors[anchor] = node
+        self.anchors[event.anchor] = node
 
     def alias(self, anchor: str, line: int) -> None:
         node = self.anchors.get(anchor)
@@ -261,13 +254,8 @@ def _sentence_around(lines: list[str], at: int) -> int | None:
 
 def _last_deeper(lines: list[str], start: int, indent: int) -> int:
     """Return the last of the following lines that are indented deeper than this."""
-    end = start
-    for below in range(start + 1, len(lines)):
-        if lines[below].strip():
-            if _parts_of(lines[below]).indent <= indent:
-                break
-            end = below
-    return end
+    told = (below for below in range(start + 1, len(lines)) if lines[below].strip())
+    return max(takewhile(lambda below: _parts_of(lines[below]).indent > indent, told), default=start)
 
 
 def _parts_of(text: str) -> _Line:
