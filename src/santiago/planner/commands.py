@@ -7,6 +7,7 @@ What looks like a command there but is not used is returned too, so that a warni
 
 from __future__ import annotations
 
+from itertools import dropwhile
 from typing import NamedTuple
 
 from santiago.contract.lazy_regex import pattern
@@ -195,10 +196,7 @@ def _is_ticked(text: str) -> bool:
 
 def _words(text: str) -> list[str]:
     """Return the words of a command line, without variable assignments in front of the program."""
-    parts = text.split()
-    while parts and _ASSIGNED.match(parts[0]):
-        parts = parts[1:]
-    return parts
+    return list(dropwhile(_ASSIGNED.match, text.split()))
 
 
 def has_the_form(text: str) -> bool:

@@ -170,10 +170,9 @@ class _Linker:
         self.document = document
         self.planned = planned
         self.graph = Graph([{} for _ in planned], [{} for _ in planned])
-        units = [(position, item.unit) for position, item in enumerate(planned)]
-        tags = [(tag, position) for position, unit in units for tag in (*unit.tags, unit.chunk) if tag]
-        self.by_id = by_key((ids.fold(unit.id), position) for position, unit in units if unit.id)
-        self.by_tag = by_key((ids.fold(tag), position) for tag, position in tags)
+        units = list(enumerate(item.unit for item in planned))
+        self.by_id = by_key((ids.fold(unit.id), at) for at, unit in units if unit.id)
+        self.by_tag = by_key((ids.fold(tag), at) for at, unit in units for tag in (*unit.tags, unit.chunk) if tag)
         self.left_out = {ids.fold(unit.id) for unit in document.units if unit.id and unit.status not in PLANNED}
         self.mentions: list[int] = []
         """Lines that only mention an id."""

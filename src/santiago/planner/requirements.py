@@ -55,9 +55,7 @@ def _unique_keys(units: list[Unit], *, by_program: bool) -> tuple[list[str], lis
         folded = ids.fold(unit.id)
         times[folded] += 1
         keys.append(unit.id if times[folded] == 1 else f"{unit.id}~{times[folded]}")
-        if times[folded] == 1:
-            first[folded] = unit
-        else:
+        if first.setdefault(folded, unit) is not unit:
             message = f"the id {unit.id} is defined twice, at line {first[folded].line} and at line {unit.line}"
             if by_program:
                 findings.append(error("duplicate_id", unit.line, message, "Give each task an id of its own."))

@@ -473,11 +473,9 @@ def fate(heading: str) -> Fate | None:
     if matches(heading, DONE_SECTIONS):
         return "left_out", "done"
     label = normal(heading)
-    if is_not_functional(heading):
-        return CONTEXT
-    if label in _BY_TOOLS or label in NEVER_UNIT_SECTIONS or concept(heading) in _ABOUT_ALL:
-        return CONTEXT
-    return CONTEXT if _is_context(label) or _is_context(_COLON.split(label, maxsplit=1)[0]) else None
+    named = label in _BY_TOOLS or label in NEVER_UNIT_SECTIONS or concept(heading) in _ABOUT_ALL
+    told = is_not_functional(heading) or _is_context(label) or _is_context(_COLON.split(label, maxsplit=1)[0])
+    return CONTEXT if named or told else None
 
 
 def is_excluded(heading: str) -> bool:

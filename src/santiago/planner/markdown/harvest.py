@@ -630,15 +630,14 @@ def status_of(word: str) -> Status | None:
     return Status.DROPPED if _DROPPED.match(word.strip()) else None
 
 
+@lean()
 class Harvester:
     """Reads the units of one outline."""
 
-    def __init__(self, outline: Outline, *, implicit: bool = True, steps: bool = False) -> None:
-        self.blocks = outline.blocks
-        self.outline = outline
-        self.implicit = implicit
-        self.steps = steps
-        self.unknown_labels: list[tuple[int, str]] = []
+    outline: Outline
+    implicit: bool = True
+    steps: bool = False
+    unknown_labels: list[tuple[int, str]] = field(default_factory=list)
 
     def unit(self, carrier: Carrier) -> Unit:
         found = Walk(self.outline, carrier.at, carrier.end, steps=self.steps).run()
@@ -647,14 +646,15 @@ class Harvester:
             self.unknown_labels += found.unknown_labels
             criteria = found.implied if self.implicit else []
         own = found.fields.get("title") if carrier.title == (carrier.id or "") else None
-        line = clean(self.blocks[carrier.at].lines[0]) if carrier.at >= 0 else ""
+        blocks = self.outline.blocks
+        line = clean(blocks[carrier.at].lines[0]) if carrier.at >= 0 else ""
         # The whole first line is kept if the title is only a part of it.
         is_cut = bool(carrier.title) and len(line) > len(carrier.title) + len(carrier.id or "") + 12
         return Unit(
             id=carrier.id or found.fields.get("id", "").strip(" `*") or None,
             title=own or carrier.title,
-            line=carrier.line or self.blocks[carrier.at].line,
-            end=self.last_line(carrier),
+            line=carrier.line or blocks[carrier.at].line,
+            end=_last_line(blocks, carrier),
             text="\n".join([*([line] if is_cut else []), *found.text]),
             status=_status(carrier.status, found),
             chunk=found.fields.get("chunk", carrier.chunk),
@@ -670,10 +670,11 @@ class Harvester:
             unread=unique(found.unread),
         )
 
-    def last_line(self, carrier: Carrier) -> int:
-        """Return the last line of a unit; 0 if its line is that of a box and its text stands elsewhere."""
-        begins = self.blocks[carrier.at].line if carrier.at >= 0 else carrier.line
-        return self.blocks[carrier.end - 1].end if self.blocks and carrier.line in (0, begins) else 0
+
+def _last_line(blocks: list[Block], carrier: Carrier) -> int:
+    """Return the last line of a unit; 0 if its line is that of a box and its text stands elsewhere."""
+    begins = blocks[carrier.at].line if carrier.at >= 0 else carrier.line
+    return blocks[carrier.end - 1].end if blocks and carrier.line in (0, begins) else 0
 
 
 def _status(claimed: Status, found: Gathered) -> Status:

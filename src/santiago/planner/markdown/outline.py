@@ -200,23 +200,22 @@ class _Scanner:
     # Blocks
 
     def add(self, block: Block) -> Block:
-        if block.kind is Kind.HEADING:
-            while self.headings[-1] >= 0 and self.blocks[self.headings[-1]].level >= block.level:
-                self.headings.pop()
         block.section = self.headings[-1]
-        if block.kind is Kind.HEADING:
-            self.headings.append(len(self.blocks))
         self.blocks.append(block)
         return block
 
+    def begin_section(self, line: int, text: str, level: int) -> bool:
+        """Add a heading. It closes the sections of its level and below, and all lists."""
+        while self.headings[-1] >= 0 and self.blocks[self.headings[-1]].level >= level:
+            self.headings.pop()
+        self.open, self.stack = None, []
+        self.add(Block(Kind.HEADING, line, [text], level=level))
+        self.headings.append(len(self.blocks) - 1)
+        return True
+
     def heading(self, at: int, text: str, indent: int) -> bool:
         found = _HEADING.match(text) if indent < 4 else None
-        if found is None:
-            return False
-        self.stack = []
-        self.open = None
-        self.add(Block(Kind.HEADING, self.first + at, [_plain(found[2] or "")], level=len(found[1])))
-        return True
+        return found is not None and self.begin_section(self.first + at, _plain(found[2] or ""), len(found[1]))
 
     def underlined(self, _at: int, text: str, _indent: int) -> bool:
         """If this line underlines the open paragraph, turn the paragraph into a heading."""
@@ -224,10 +223,7 @@ class _Scanner:
         if block is None or block.kind is not Kind.PARA or block.parent >= 0 or text.strip(text[0]) or text == "-":
             return False
         self.blocks.pop()
-        self.open = None
-        self.stack = []
-        self.add(Block(Kind.HEADING, block.line, [block.text], level=1 if text[0] == "=" else 2))
-        return True
+        return self.begin_section(block.line, block.text, 1 if text[0] == "=" else 2)
 
     def rule(self, _at: int, text: str, indent: int) -> bool:
         if not _RULE.match(text):

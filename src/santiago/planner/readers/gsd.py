@@ -51,10 +51,9 @@ def roadmap(source: Source) -> Document | None:
     if not described or len(described) * 2 < len(phases):
         return None
     harvester = Harvester(source.outline)
-    heads = []
-    for phase in phases:
-        end = next(iter(phase.plans), source.outline.ends[phase.at])
-        heads.append(harvester.unit(Carrier(at=phase.at, end=end, title=phase.title)))
+    ends = [next(iter(phase.plans), source.outline.ends[phase.at]) for phase in phases]
+    places = [Carrier(at=phase.at, end=end, title=phase.title) for phase, end in zip(phases, ends, strict=True)]
+    heads = list(map(harvester.unit, places))
     ticks, repeated = _overview(source, phases)
     made = [one for phase in phases for one in _carriers(source, phase, ticks)]
     evidence = [

@@ -186,21 +186,18 @@ def _repeats(source: Source, found: list[int]) -> bool:
     """Tell whether ids repeat or several sections hold criteria: then the criteria belong to several units."""
     names = [ids.fold(lead.id) for index in found if (lead := source.leads[index])]
     blocks = source.outline.blocks
-    sections = [
-        at for at in {blocks[i].section for i in found} if at >= 0 and words.concept(blocks[at].text) == "criteria"
-    ]
-    return len(set(names)) < len(names) or len(sections) > 1
+    around = {blocks[index].section for index in found} - {-1}
+    return len(set(names)) < len(names) or sum(words.concept(blocks[at].text) == "criteria" for at in around) > 1
 
 
 def _has_units(source: Source) -> bool:
     """Tell whether the document defines units of another kind."""
     places = carriers.indexes(source, *_KINDS)
     blocks = source.outline.blocks
-    if any(blocks[index].kind is not Kind.ROW and words.is_story(blocks[index].text) for index in places):
-        return True
+    told = (blocks[index].text for index in places if blocks[index].kind is not Kind.ROW)
     leads = [(blocks[index].kind, source.named[index]) for index in places if index in source.named]
     heads = [lead for kind, lead in leads if kind is Kind.HEADING]
-    if any(lead.kind in _UNITS or carriers.is_unit_prefix(lead) for lead in heads):
+    if any(lead.kind in _UNITS or carriers.is_unit_prefix(lead) for lead in heads) or any(map(words.is_story, told)):
         return True
     return max(Counter(lead.prefix for _, lead in leads if carriers.is_unit_prefix(lead)).values(), default=0) > 1
 
@@ -289,20 +286,20 @@ def _row(source: Source, index: int, chunk: str | None) -> Carrier:
 
 def _named(source: Source) -> _Plan | None:
     """Read headings with ids (`DOC-030`) whose boxes are their steps. Boxes outside these headings are units, too."""
-    leads = [(source.named.get(index), index) for index in carriers.indexes(source, Kind.HEADING)]
-    by_prefix = by_key((lead.prefix, index) for lead, index in leads if lead and carriers.is_unit_prefix(lead))
-    found = max(by_prefix.values(), key=len, default=[])
+    heads = set(carriers.indexes(source, Kind.HEADING))
+    units = [(lead.prefix, index) for index, lead in source.named.items() if carriers.is_unit_prefix(lead)]
+    found = max(by_key(unit for unit in units if unit[1] in heads).values(), key=len, default=[])
     if len(found) < 2 or any(source.under_criteria) or not carriers.many_own(source, found, frozenset()):
         return None
     sure = kind_of(source.named[found[0]]) in ("story", "requirement", "nfr", "feature", "task")
     name = count(len(found), "heading with an id and a checklist", "headings with ids, each with a checklist")
     within = source.outline.cover(carriers.bounded(source, found))
     loose = [b.at for b in carriers.boxes_of(source).units if not within[b.at] and carriers.is_plain(source, b.at)]
-    starts, heads = sorted([*found, *loose]), set(found)
+    starts, named = sorted([*found, *loose]), set(found)
 
     def build() -> Document:
         made = [
-            carriers.carrier(source, at, end=end, found=source.leads[at] if at in heads else None, chunk=chunk)
+            carriers.carrier(source, at, end=end, found=source.leads[at] if at in named else None, chunk=chunk)
             for at, end, chunk in carriers.places(source, starts)
         ]
         return assemble.document(source, "plan-steps", [name], made)
@@ -315,9 +312,7 @@ def _worded(source: Source) -> _Plan | None:
     found = carriers.leaves(source, "task")
     steps = [index for index in carriers.of_kind(source, "step") if source.zones[index] != Zone.NEVER]
     kind = "Task" if found else "Step"
-    if not found:
-        leaves = set(carriers.leaves(source, "step"))
-        found = [index for index in steps if index in leaves]
+    found = found or [index for index in carriers.leaves(source, "step") if source.zones[index] != Zone.NEVER]
     if not found:
         return None
     is_plan = (

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from santiago.contract.lazy_regex import pattern
 from santiago.planner import hints, ids
-from santiago.planner.draft import Dep, Document, DocumentError, Status, Unit
+from santiago.planner.draft import Dep, Document, DocumentError, Status, Unit, by_key
 from santiago.planner.findings import left_out, note
 from santiago.planner.markdown.harvest import Carrier, Harvester
 from santiago.planner.order import looks_ahead
@@ -69,13 +69,9 @@ def _rows(text: str) -> Iterator[Ticket]:
 
 
 def _joined(found: Iterable[tuple[str | None, str]]) -> dict[str, str]:
-    said: dict[str, str] = {}
-    for meaning, text in found:
-        if meaning and text.strip() and meaning in said and meaning not in ("id", "title"):
-            said[meaning] += ("\n\n" if meaning == "body" else ", ") + text
-        elif meaning and text.strip():
-            said.setdefault(meaning, text)
-    return said
+    said = by_key((meaning, text) for meaning, text in found if meaning and text.strip())
+    said |= {meaning: texts[:1] for meaning, texts in said.items() if meaning in ("id", "title")}
+    return {meaning: ("\n\n" if meaning == "body" else ", ").join(texts) for meaning, texts in said.items()}
 
 
 def _of_json(record: Object) -> Ticket:

@@ -132,8 +132,8 @@ def speckit(source: Source) -> Document | None:
     marks = len(_SPECKIT.findall(source.text))
     if numbered != len(taken.carriers) or marks < numbered:
         return None
-    found = document(taken, "spec-kit-spec")
-    found.evidence = (f"{count(numbered, 'heading')} of the form User Story 1", count(marks, "spec-kit label"))
+    evidence = (f"{count(numbered, 'heading')} of the form User Story 1", count(marks, "spec-kit label"))
+    found = document(taken, "spec-kit-spec", evidence)
     found.units = [
         replace(unit, title=_PRIORITY.sub("", unit.title) or unit.title, tags=(*unit.tags, f"US{unit.id}"))
         for unit in found.units
@@ -159,9 +159,8 @@ def ralph(source: Source) -> Document | None:
     foreign = [text for text in sections if words.normal(text) not in _RALPH and not words.fate(text)]
     if own != _RALPH or foreign or described < len(taken.carriers):
         return None
-    found = document(taken, "ralph-prd")
-    found.evidence = (f"{count(described, 'heading')} of the form US-001 with a description", "functional requirements")
-    return found
+    evidence = f"{count(described, 'heading')} of the form US-001 with a description"
+    return document(taken, "ralph-prd", (evidence, "functional requirements"))
 
 
 def bmad(source: Source) -> Document | None:
@@ -172,8 +171,8 @@ def bmad(source: Source) -> Document | None:
     dotted = sum("." in (made.id or "") for made in taken.carriers)
     if not epics and dotted * 2 <= len(taken.carriers):
         return None
-    found = document(taken, "bmad")
-    found.evidence = (f"{count(len(found.units), 'story', 'stories')}: {taken.name}", count(len(epics), "epic"))
+    stories = f"{count(len(taken.carriers), 'story', 'stories')}: {taken.name}"
+    found = document(taken, "bmad", (stories, count(len(epics), "epic")))
     found.units = [_in_epic(unit, epics) for unit in found.units]
     return found
 
@@ -210,9 +209,9 @@ _IMPROVED = pattern(
 _OTHER_LABEL = pattern(r"(?i)^(?:original requirement|user story|story|description|requirement)\s*[:：]\s*")
 
 
-def document(taken: UnitList, format_: str) -> Document:
+def document(taken: UnitList, format_: str, evidence: tuple[str, ...] = ()) -> Document:
     view = taken.view
-    evidence = (f"{count(len(taken.carriers), 'unit')}: {taken.name}",)
+    evidence = evidence or (f"{count(len(taken.carriers), 'unit')}: {taken.name}",)
     found = assemble.document(view.source, format_, evidence, list(taken.carriers), repeated=taken.repeated)
     found.units, joined = _without_sections([*map(titled, with_columns(view, found.units, taken.carriers))])
     found.findings += joined

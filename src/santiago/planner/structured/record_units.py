@@ -286,12 +286,10 @@ def status_of(record: Object) -> Status:
     """Return the status that a record claims. A flag `done: false` outweighs the word `done`."""
     flags = [flag for entry in record.pick(record_words.DONE_FLAGS) if (flag := as_bool(entry.value)) is not None]
     said = status_of_word(record.text(*record_words.STATUS))
+    priority = fold_key(record.text("priority", "moscow").replace("'", ""))
     if said is Status.DROPPED:
         return said
-    if (
-        said is Status.FUTURE
-        or fold_key(record.text("priority", "moscow").replace("'", "")) in record_words.NEVER_WORDS
-    ):
+    if said is Status.FUTURE or priority in record_words.NEVER_WORDS:
         return Status.FUTURE
     if any(flags) or (said is Status.DONE and not flags):
         return Status.DONE
@@ -506,15 +504,13 @@ def _entry(entry: Field, carrier: str, into: Criteria) -> None:
 
 def _element(node: Node, carrier: str, into: Criteria) -> None:
     """Read one element of a list of criteria. Nested lists are read element by element."""
-    stack = [node]
-    while stack:
-        each = stack.pop()
-        if isinstance(each, Array):
-            stack += reversed(each.items)
-        elif isinstance(each, Object):
-            _object(each, carrier, into)
-        elif text := as_text(each):
-            into.found.append(_criterion(text, each.line))
+    if isinstance(node, Array):
+        for each in node.items:
+            _element(each, carrier, into)
+    elif isinstance(node, Object):
+        _object(node, carrier, into)
+    elif text := as_text(node):
+        into.found.append(_criterion(text, node.line))
 
 
 def _object(node: Object, carrier: str, into: Criteria) -> None:
