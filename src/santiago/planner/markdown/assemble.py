@@ -154,9 +154,8 @@ def unplanned(
     known: Collection[int] = (),
 ) -> list[Finding]:
     """Return the findings. `carriers` define the units, and `taken` tells for each block whether a unit contains it."""
-    known, says, asked = {*repeated, *known}, "the document asks for a clarification here", list[int]()
-    if "NEEDS CLARIFICATION" in source.text:
-        asked = [line for line, text in enumerate(source.text.split("\n"), 1) if "NEEDS CLARIFICATION" in text]
+    known, says = {*repeated, *known}, "the document asks for a clarification here"
+    asked = [line for line, text in enumerate(source.text.split("\n"), 1) if "NEEDS CLARIFICATION" in text]
     free = [
         block
         for index, block in enumerate(source.outline.blocks)

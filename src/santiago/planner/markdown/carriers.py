@@ -308,9 +308,6 @@ class Boxes(NamedTuple):
     units: list[Box]
     groups: dict[int, ids.Found | None]
 
-    def counted(self, kind: str) -> int:
-        return sum(1 for box in self.units if box.found is not None and box.found.kind == kind)
-
 
 @lru_cache(maxsize=1)
 def boxes_of(source: Source) -> Boxes:

@@ -282,9 +282,9 @@ def numbered_heads(source: Source) -> list[int]:
     levels = by_key((block.level, index) for index, block in heads if carriers.is_numbered(source, index))
     level = max(levels, key=lambda level: (len(levels[level]), -level), default=0)
     found = levels.get(level, [])
-    plain = [block.text for index, block in heads if block.level == level and index not in found]
+    chapters = [words.matches(b.text, words.CHAPTERS) for at, b in heads if b.level == level and at not in found]
     # One or two numbered headings among others may just as well be chapters.
-    is_mixed = len(found) < 3 and not all(words.matches(text, words.CHAPTERS) for text in plain)
+    is_mixed = len(found) < 3 and not all(chapters)
     return [] if is_mixed or carriers.are_chapters(source, level) else found
 
 

@@ -287,8 +287,10 @@ def _row(source: Source, index: int, chunk: str | None) -> Carrier:
 def _named(source: Source) -> _Plan | None:
     """Read headings with ids (`DOC-030`) whose boxes are their steps. Boxes outside these headings are units, too."""
     heads = set(carriers.indexes(source, Kind.HEADING))
-    units = [(lead.prefix, index) for index, lead in source.named.items() if carriers.is_unit_prefix(lead)]
-    found = max(by_key(unit for unit in units if unit[1] in heads).values(), key=len, default=[])
+    units = by_key(
+        (lead.prefix, at) for at, lead in source.named.items() if at in heads and carriers.is_unit_prefix(lead)
+    )
+    found = max(units.values(), key=len, default=[])
     if len(found) < 2 or any(source.under_criteria) or not carriers.many_own(source, found, frozenset()):
         return None
     sure = kind_of(source.named[found[0]]) in ("story", "requirement", "nfr", "feature", "task")

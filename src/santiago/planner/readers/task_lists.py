@@ -177,7 +177,8 @@ def _kiro_evidence(source: Source, found: Boxes) -> list[str]:
         evidence.append(
             f"{count(len(parents), 'numbered box that groups', 'numbered boxes that group')} others, such as {parents[0].id}"
         )
-    if parents or found.counted("number") + found.counted("task") > 1:
+    kinds = [box.found.kind for box in found.units if box.found is not None]
+    if parents or kinds.count("number") + kinds.count("task") > 1:
         lines = [block.lines[0] for block in source.outline.blocks if block.kind is Kind.ITEM]
         marked = [read_label(line) for line in lines if line.lstrip().startswith(("_", "*"))]
         mapped = sum(label.concept == "covers" and bool(label.rest) for label in marked)

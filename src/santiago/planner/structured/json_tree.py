@@ -146,10 +146,9 @@ class _Parser(Builder):
         return text
 
     def skip(self) -> None:
-        space = _SPACE.match(self.source, self.at)
-        end = space.end() if space else self.at
-        self.line += self.source.count("\n", self.at, end)
-        self.at = end
+        begins = self.at
+        self.at = _SPACE.match(self.source, begins).end()  # type: ignore[union-attr]  # it matches nothing, too
+        self.line += self.source.count("\n", begins, self.at)
 
     def unexpected(self) -> DocumentError:
         """Return the error about the text here, which is not what the state expects."""
