@@ -6,7 +6,7 @@ It also holds what follows from the log, so that deciding never scans the whole 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -410,11 +410,10 @@ class RunState:
         """Return the first chunk with a story left. Later chunks wait for all of its stories."""
         return self.chunks[self.unfinished[-1]] if self.unfinished else None
 
-    def family(self, story: StoryState) -> Iterator[StoryState]:
-        """Yield the stories that share a story's budget: a parent and its substeps."""
+    def family(self, story: StoryState) -> Sequence[StoryState]:
+        """Return the stories that share a story's budget: a parent and its substeps."""
         parent = self.stories[story.parent] if story.parent else story
-        yield parent
-        yield from (self.stories[name] for name in parent.parts)
+        return (parent, *map(self.stories.__getitem__, parent.parts)) if parent.parts else (parent,)
 
     def open_questions(self) -> list[Question]:
         return list(self.asking.values())

@@ -65,10 +65,17 @@ class Agenda:
     touched: set[str] = field(default_factory=set)
     """Stories whose steps began or ended since it last looked."""
     sets: dict[str, set[str]] = field(default_factory=lambda: {name: set() for name in RULES})
-    ready: dict[str, InOrder] = field(default_factory=dict)
+    within: dict[str, list[str]] = field(default_factory=dict)
+    """Story → the sets that it is in."""
+    ready: dict[str, InOrder] = field(init=False)
     """Stories that may begin, or that rest instead, by the pool of workers that they need."""
+    free: set[str] = field(default_factory=set)
+    """Ready stories that no step is about."""
     special: InOrder = field(default_factory=InOrder)
     """Those of them to which something else than an attempt may happen."""
+
+    def __post_init__(self) -> None:
+        self.ready = {story.pool: InOrder() for story in self.stories.values()}
 
     def of(self, name: str) -> list[StoryState]:
         """Return the stories of one set, in plan order."""
@@ -77,8 +84,10 @@ class Agenda:
 
     def follow(self, changed: set[str]) -> None:
         """Look at the stories that changed, and at those that share a budget with them. Empties the set."""
+        if not changed and not self.touched:
+            return
         for story in map(self.state.stories.__getitem__, changed | self.touched):
-            for one in self.state.family(story) if story.parent or story.parts else (story,):
+            for one in self.state.family(story):
                 self._look(one)
         changed.clear()
         self.touched.clear()
@@ -90,7 +99,7 @@ class Agenda:
             self.ahead[step.id] = step
         elif (name := story_of(step)) is not None:
             self.steps.setdefault(name, set()).add(step.id)
-            self.touched.add(name)
+            self._touch(name)
 
     def end(self, step: str) -> Step | None:
         """Take a step out; return None if it is not under way."""
@@ -101,8 +110,13 @@ class Agenda:
                 self.steps[name].discard(step)
                 if not self.steps[name]:
                     del self.steps[name]
-                self.touched.add(name)
+                self._touch(name)
         return ended
+
+    def _touch(self, name: str) -> None:
+        """Note that a story's steps changed. They matter to what may begin, and to what an earlier start left."""
+        if self.state.stories[name].phase in (StoryPhase.READY, StoryPhase.RUNNING):
+            self.touched.add(name)
 
     def _count(self, step: Step, by: int) -> None:
         self.agents += by * isinstance(step, Attempt | Adopt)
@@ -118,6 +132,10 @@ class Agenda:
             after = None if pool in full else next(left[pool], None)
             firsts = {**firsts, pool: after} if after is not None else {k: v for k, v in firsts.items() if k != pool}
 
+    @property
+    def any_ready(self) -> bool:
+        return any(row.places for row in self.ready.values())
+
     def pool_of(self, story: StoryState) -> str:
         return self.stories[story.parent or story.id].pool
 
@@ -132,16 +150,23 @@ class Agenda:
     # The rules
 
     def _look(self, story: StoryState) -> None:
-        name = story.id
-        for rule, belongs in RULES.items():
+        name, now = story.id, list[str]()
+        for rule, belongs in _IN[story.phase]:
             if belongs(self, story):
-                self.sets[rule].add(name)
-            else:
+                now.append(rule)
+        if now != (was := self.within.get(name, _NONE)):
+            for rule in was:
                 self.sets[rule].discard(name)
+            for rule in now:
+                self.sets[rule].add(name)
+            self.within[name] = now
         free = story.phase is StoryPhase.READY and not story.aside and name not in self.steps
+        if not free and name not in self.free:
+            return
+        (self.free.add if free else self.free.discard)(name)
         allowed = free and self.scope.allows(story)
         begins = allowed or (free and self.may_be_set_aside(story))
-        self.ready.setdefault(self.pool_of(story), InOrder()).put(story, belongs=begins)
+        self.ready[self.pool_of(story)].put(story, belongs=begins)
         self.special.put(story, belongs=begins and not (allowed and self._is_plain(story)))
 
     def _is_plain(self, story: StoryState) -> bool:
@@ -196,11 +221,12 @@ def is_interrupted(story: StoryState) -> bool:
 
 _UNDER_WAY = frozenset({StoryPhase.PROPOSED, StoryPhase.VERIFIED})
 _BUILT = frozenset({StoryPhase.VERIFIED, StoryPhase.RUNNING})
+_ANY = frozenset(StoryPhase)
 
 
 def _is_stale(_: Agenda, story: StoryState) -> bool:
     """Its attempt builds on another that was voided since."""
-    return story.phase in _BUILT and story.unmet > 0 and not story.parent and not story.integrated
+    return story.unmet > 0 and not story.parent and not story.integrated
 
 
 def _is_improving(on: Agenda, story: StoryState) -> bool:
@@ -220,15 +246,14 @@ def _is_unshown(on: Agenda, story: StoryState) -> bool:
 
 def _needs_word(on: Agenda, story: StoryState) -> bool:
     """A person is to be asked about its detailed plan or its work."""
-    if story.phase not in _UNDER_WAY or story.skipped or story.aside:
+    if story.skipped or story.aside:
         return False
     return story.phase is StoryPhase.PROPOSED or on.awaits_word(story)
 
 
 def _may_be_picked(on: Agenda, story: StoryState) -> bool:
     """It is under way for a person who goes step by step."""
-    interrupted = story.phase is StoryPhase.READY and is_interrupted(story)
-    under_way = story.phase in _UNDER_WAY or interrupted
+    under_way = story.phase is not StoryPhase.READY or is_interrupted(story)
     return under_way and not (story.aside or story.skipped or story.gated) and on.scope.allows(story)
 
 
@@ -240,21 +265,23 @@ def _is_engaging(_: Agenda, story: StoryState) -> bool:
 
 def _is_left(on: Agenda, story: StoryState) -> bool:
     """Its agent had ended in an earlier start, and its work waits for a verdict."""
-    return story.id in on.recovered and story.phase is StoryPhase.RUNNING and story.id not in on.steps
+    return story.id in on.recovered and story.id not in on.steps
 
 
-RULES: Mapping[str, Callable[[Agenda, StoryState], bool]] = {
-    "stale": _is_stale,
-    "improved": lambda _, story: story.is_improved,
-    "improving": _is_improving,
-    "unshown": _is_unshown,
-    "word": _needs_word,
-    "pick": _may_be_picked,
-    "engaging": _is_engaging,
-    "failed": lambda _, story: story.phase is StoryPhase.FAILED and not story.skipped,
-    "left": _is_left,
+RULES: Mapping[str, tuple[Collection[StoryPhase], Callable[[Agenda, StoryState], bool]]] = {
+    "stale": (_BUILT, _is_stale),
+    "improved": ({StoryPhase.VERIFIED}, lambda _, story: story.is_improved),
+    "improving": (_ANY, _is_improving),
+    "unshown": (_ANY, _is_unshown),
+    "word": (_UNDER_WAY, _needs_word),
+    "pick": (_UNDER_WAY | {StoryPhase.READY}, _may_be_picked),
+    "engaging": (_ANY, _is_engaging),
+    "failed": ({StoryPhase.FAILED}, lambda _, story: not story.skipped),
+    "left": ({StoryPhase.RUNNING}, _is_left),
 }
-"""Each set by its name, with who belongs to it."""
+"""Each set by its name, with the phases in which a story may belong to it, and whether it does."""
+_IN = {phase: [(name, belongs) for name, (phases, belongs) in RULES.items() if phase in phases] for phase in StoryPhase}
+_NONE: list[str] = []
 
 
 def agenda_of(

@@ -69,9 +69,12 @@ class Budget:
     def run_ms(self) -> int:
         return self._most("run_timeout_minutes", int(self.limits.run_timeout_minutes))
 
+    def out_of_time(self, now_ms: int) -> Exhausted | None:
+        return Exhausted(Reason.RUN_TIMEOUT, "run_timeout_minutes") if now_ms >= self.run_ms else None
+
     def run_exhausted(self, now_ms: int) -> Exhausted | None:
-        if now_ms >= self.run_ms:
-            return Exhausted(Reason.RUN_TIMEOUT, "run_timeout_minutes")
+        if spent := self.out_of_time(now_ms):
+            return spent
         if self.state.counted >= self.run_attempts:
             return Exhausted(Reason.ATTEMPT_BUDGET_EXHAUSTED, "run_max_attempts")
         return self._spending()
@@ -159,4 +162,6 @@ class Budget:
 
     def _most(self, limit: str, given: int, story_id: str | None = None) -> int:
         raised = self.state.raised
+        if not raised:
+            return given
         return given + raised.get(limit, 0) + (raised.get(f"{limit}/{story_id}", 0) if story_id else 0)

@@ -92,7 +92,7 @@ def _over(at: Situation) -> list[Act] | None:
         return [*late, _end(RunPhase.BLOCKED, Reason.NEEDS_USER_CONFIRMATION)]
     if waiting.is_over(state, at.utc, at.waited_ms):
         return [waiting.ended(at.waited_ms)]
-    if (spent := Budget(at.run_input.limits, state).run_exhausted(at.now_ms)) and spent.reason is Reason.RUN_TIMEOUT:
+    if spent := at.agenda.budget.out_of_time(at.now_ms):
         return [] if at.flying else [_end(RunPhase.FAILED, spent.reason, spent.limit)]
     return None
 
@@ -229,6 +229,8 @@ def _ahead(at: Situation, room: int) -> tuple[list[Act], list[Act]]:
     turns out not to fit, since what it rests on is compared at the turn.
     """
     begun, work, left = list[Act](), tuple[str, ...](), {one.story: one for one in at.agenda.ahead.values()}
+    if len(at.state.verified) < 2 and not left:
+        return [], []
     for place, story in enumerate(_line(at) if room > 0 or left else ()):
         work += story.work
         known = story.ahead if story.ahead and _holds(story.ahead.onto, work) else None
@@ -283,9 +285,9 @@ def starts(at: Situation, room: int) -> tuple[list[Act], bool]:
     """Return the steps that begin stories, in plan order, within room and budget; and whether a story has to wait for its turn."""
     left = at.agenda.of("left")
     acts: list[Act] = [Adopt(story=one.id, number=one.attempts, tests=one.writes_tests) for one in left]
-    if _is_closed(at):
-        return acts, False
     room -= len(acts)
+    if room <= 0 or not at.agenda.any_ready or _is_closed(at):
+        return acts, False
     begun, held, keeps_going, reserved = 0, False, at.run_input.policy.keep_going, dict(at.reserved)
     under_way, budget = len(acts) + at.agenda.agents, at.agenda.budget
     full: set[str] = set()

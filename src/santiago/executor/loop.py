@@ -246,12 +246,11 @@ class Coordinator:
                 self.engine.stop(step, now=self.urgency.at_once)
 
     def _hear_outside(self) -> None:
-        if self.mailbox is None:
+        if self.mailbox is None or not (letters := self.mailbox.collect()):
             return
         # Requests about work that is being put onto the branch, or is next, wait until that is over.
         self.agenda.follow(self.fold.changed)
         following = next_to_retire(self.fold.state, self.agenda.of("improved"))
-        letters = self.mailbox.collect()
         found = heard(letters, self.fold.state, {following.id} if following else ())
         self.record(found.facts)
         if read := [letter for letter in letters if letter.name not in found.later]:

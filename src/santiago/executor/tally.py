@@ -215,7 +215,7 @@ def _story(story: StoryState, state: RunState) -> StoryResult:
 
 def _with_parts(story: StoryState, state: RunState) -> StoryState:
     """Return a story with the usage of its substeps added, since these have no result of their own."""
-    family = list(state.family(story))
+    family = state.family(story)
     return replace(
         story,
         attempts=sum(one.attempts for one in family),

@@ -260,7 +260,7 @@ def report_of(run: Run) -> Report:
 
 def used_attempts(budget: Budget, story: StoryState) -> str:
     """Return how many of its attempts a story has used, in words. A parent and its substeps share theirs."""
-    family = list(budget.state.family(story))
+    family = budget.state.family(story)
     shared = f" of {story.parent or story.id} and its substeps" if len(family) > 1 else ""
     return f"{sum(one.counted for one in family)} of {count(budget.story_attempts(story.parent or story.id), 'attempt')}{shared}"
 

@@ -212,7 +212,7 @@ class Draws:
         return _pick(self.people, Random(f"{self.seed}?{question}"))
 
     def fits(self, story: str, attempt: int) -> bool:
-        return Random(f"{self.seed}!{story}/{attempt}").random() >= self.conflicts
+        return not self.conflicts or Random(f"{self.seed}!{story}/{attempt}").random() >= self.conflicts
 
     def _weighed(self, sample: Sequence[T], random: Random) -> tuple[Sequence[T], list[float]]:
         # A little more uneven than the sample alone says, since long attempts are rare in a small one.

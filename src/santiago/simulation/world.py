@@ -237,6 +237,8 @@ class SimulatedPerformer:
     def known(self, order: Order) -> Ahead | None:
         """Return the verdict that was given ahead, if it holds at the story's turn."""
         assert isinstance(order.step, Integrate)
+        if order.ahead is None or not order.ahead.passed:
+            return None
         return order.known_by(_key(order.step, *self._around(order)))
 
     def is_known(self, order: Order) -> bool:
