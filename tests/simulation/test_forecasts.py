@@ -15,7 +15,7 @@ from santiago.app.loading import load
 from santiago.contract.plan import Plan, Story
 from santiago.contract.policy import Limits, Policy, RunInput
 from santiago.contract.quantities import Usd
-from santiago.contract.reasons import Reason
+from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.schedule import followed
 from santiago.report.forecast_page import bottleneck, off, page, sentence, svg
 from santiago.simulation.drawn_run import Task
@@ -113,6 +113,21 @@ def test_a_limit_that_ends_runs_is_named_and_rate_limits_and_people_cost_time() 
     history = History(attempts=refusing, checks=STEADY.checks, people=(900_000,), origin="here")
     asking = task(plan, policy=Policy(gates=("result",)))
     assert {one.name for one in costs(asking, history, 1, 20)} >= {"rate limits", "people's gates"}
+
+
+def test_where_most_runs_end_early_their_end_is_explained_and_nothing_is_said_of_what_makes_them_faster() -> None:
+    one = task(plan_of([story(f"S{number}") for number in range(1, 6)]), Limits(story_max_attempts=2))
+    history = with_options(None, Said(attempt=(60_000, 60_000), success=0.0))
+    found = forecast(one, history, 1, 10)
+    assert gains(one, history, found, 10) == []
+    told = {line.label: line.text for line in page(one, history, [found], [], 0, "x").lines(80) if line.label}
+    assert told.keys() == {"Drawn", "Ends", "Held up", "Budgets"}
+    assert MEANINGS[Reason.ATTEMPT_BUDGET_EXHAUSTED].sentence.lower().rstrip(".") in told["Ends"]
+    assert "limits.story_max_attempts" in told["Budgets"]
+    assumed, _, from_options = told["Drawn"].partition("from options")
+    assert "$0.40" in assumed
+    assert "3 to 8 min" not in assumed
+    assert "time of an attempt" in from_options
 
 
 def test_the_critical_path_adds_up_to_the_run() -> None:

@@ -11,6 +11,7 @@ from santiago.app.loading import load
 from santiago.contract.counting import count, few
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import ENDED
+from santiago.contract.reasons import MEANINGS, Reason
 from santiago.report.measures import roughly, span
 from santiago.report.page import Line, Page, labelled, titled
 from santiago.report.spending import dollars, thousands
@@ -30,8 +31,11 @@ if TYPE_CHECKING:
 MOST_ROWS = 40
 """How many stories the picture in the terminal has."""
 MOST_HOPS = 12
-OPTIONS = 4
-"""How many options say what attempts and checks take."""
+_ASSUMED = {
+    "time of an attempt": "attempts of 3 to 8 min", "success": "80 % of attempts pass", "cost": "$0.40 for an attempt",
+    "time of checks": "checks of 60 s",
+}  # fmt: skip
+"""What is assumed in place of each option, where no history tells it."""
 MOST_NAMES = 6
 _BARS = {"attempt": "█", "failed": "▒", "waiting": "─"}
 _COLOURS = {"attempt": "#2e7d32", "failed": "#c62828", "waiting": "#b0bec5"}
@@ -98,7 +102,7 @@ def page(
             yield Line("what is left; the money is that of the whole run", label=" ")
         yield from (Line(), *_table(found), Line())
         yield from labelled("Ends", _ends(found[0]), "warn")
-        yield from labelled("Path", [_path(path)])
+        yield from labelled("Path", [_path(path)] if path else [])
         yield from labelled("Held up", [_held(gained, found[0])])
         yield from labelled("Budgets", _raise(found[0]), "warn")
         yield from labelled("Faster", faster(task, gained, path))
@@ -123,15 +127,12 @@ def page(
 
 
 def _origin(history: History) -> str:
-    said = f"the {few(history.said, 4)} from options" if history.said else ""
+    said = f"; from options: {', '.join(history.said)}" if history.said else ""
     if history.origin:
         runs = count(history.runs, "run")
-        own = f"{count(len(history.attempts), 'attempt')} of {runs} {history.origin}"
-        return f"{own}; {said}" if said else own
-    assumed = "assumed: attempts of 3 to 8 min, 80 % of them pass, $0.40 each, checks of 60 s"
-    if len(history.said) == OPTIONS:
-        return "no history; the options say everything"
-    return f"no history, so {f'{said}; else ' if said else ''}{assumed}"
+        return f"{count(len(history.attempts), 'attempt')} of {runs} {history.origin}{said}"
+    assumed = [words for name, words in _ASSUMED.items() if name not in history.said]
+    return f"no history; assumed: {', '.join(assumed)}{said}" if assumed else "no history; the options say everything"
 
 
 def _table(found: Sequence[Forecast]) -> Iterator[Line]:
@@ -152,8 +153,16 @@ def _spent(one: Forecast) -> str:
 
 
 def _ends(one: Forecast) -> list[str]:
-    runs = len(one.runs)
-    return [f"{number / runs:.0%} without all stories: {name}" for name, number in one.ends.most_common(4)]
+    told = [(name.partition(" "), number / len(one.runs)) for name, number in one.ends.most_common(4)]
+    return [
+        f"{share:.0%} of the runs end before all stories are done: {_clause(reason)}{f' ({limit})' if limit else ''}"
+        for (reason, _, limit), share in told
+    ]
+
+
+def _clause(reason: str) -> str:
+    sentence = MEANINGS[Reason(reason)].sentence
+    return sentence[0].lower() + sentence[1:].rstrip(".")
 
 
 def _path(path: Sequence[Hop]) -> str:
@@ -167,6 +176,8 @@ def bottleneck(gained: Sequence[Gain]) -> str:
 
 
 def _held(gained: Sequence[Gain], usual: Forecast) -> str:
+    if not usual.mostly_whole:
+        return "by what ends most runs early; what would make them faster can only be told without that"
     if not gained:
         return "by nothing but the time of the agents themselves"
     more = next((one.ms for one in gained if one.name == ONE_MORE), 0.0)

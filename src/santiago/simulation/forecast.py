@@ -71,9 +71,13 @@ class Forecast:
         return sum(one.reason is None for one in self.runs) / len(self.runs)
 
     @property
+    def mostly_whole(self) -> bool:
+        return self.chance >= 0.5
+
+    @property
     def usual(self) -> Drawn:
         """Return the run in the middle, of those that brought all stories if these are many."""
-        whole = [one for one in self.runs if one.reason is None] if self.chance >= 0.5 else list(self.runs)
+        whole = [one for one in self.runs if one.reason is None] if self.mostly_whole else list(self.runs)
         return sorted(whole, key=lambda one: one.ms)[len(whole) // 2]
 
 
@@ -93,7 +97,12 @@ class Gain(NamedTuple):
 
 
 def gains(task: Task, history: History, found: Forecast, runs: int, seed: int = 0) -> list[Gain]:
-    """Return what each thing costs, the most expensive first: the same luck with and without it."""
+    """Return what each thing costs, the most expensive first: the same luck with and without it.
+
+    Where most runs end early there is nothing to compare: a run that ends later may have got further.
+    """
+    if not found.mostly_whole:
+        return []
     usual = spread([one.ms for one in found.runs[:runs]]).middle
     others = {
         name: forecast(changed, history, more, runs, seed, without).ms.middle
