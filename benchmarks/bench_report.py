@@ -48,7 +48,9 @@ def _opened(chromium: Any, page: Path) -> tuple[float, float]:
     context = chromium.new_context(viewport=browser.WIDE)
     shown = context.new_page()
     shown.goto(page.as_uri(), wait_until="load")
-    shown.wait_for_function(f"{PAINTED} !== undefined && {LOADED} > 0")
+    # It is asked again and again from outside, since what waits inside the page is forbidden there.
+    while not shown.evaluate(f"{PAINTED} !== undefined && {LOADED} > 0"):
+        pass
     found = float(shown.evaluate(PAINTED)), float(shown.evaluate(LOADED))
     context.close()
     return found

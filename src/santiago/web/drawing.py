@@ -15,8 +15,8 @@ WIDE, HIGH, ACROSS, DOWN = 176, 40, 224, 54
 """Size of a box of the graph, and the distance from one to the next."""
 COLUMN = 12
 """How many boxes stand in one column."""
-LONG = 1000
-"""Width of a timeline."""
+LONG = 100
+"""Width of a timeline: what is placed in it has percentages."""
 FOLD_MS, FOLD_SHARE, FOLD_WIDTH = 60_000, 0.2, 0.05
 """Idle time is folded if it is longer than this, and than this share of the working time; and how wide it is then."""
 
@@ -123,4 +123,4 @@ def _bars(row: Mapping[str, Any], axis: _Axis) -> list[dict[str, Any]]:
 
 
 def _bar(kind: str, begin: float, end: float) -> dict[str, Any]:
-    return {"kind": kind, "x": round(begin, 1), "width": round(max(end - begin, 1.5), 1)}
+    return {"kind": kind, "x": round(begin, 2), "width": round(max(end - begin, 0.15), 2)}
