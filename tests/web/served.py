@@ -17,9 +17,10 @@ from tests.cli import greeter
 from tests.tui import made
 
 NAVIGATION = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
-UNLUCKY = """
-from santiago.web.serving import serve
-serve("shop", "ann", host_name="", read_only=False, show=lambda one: print(one, flush=True), tell=print, port={})
+SERVED = """
+from santiago.web import serving
+serving.SILENT_S = {silent}
+serving.serve("shop", "ann", host_name="", read_only=False, show=lambda one: print(one, flush=True), tell=print, port={port})
 """
 FORM = "application/x-www-form-urlencoded"
 
@@ -140,13 +141,16 @@ class Served:
 
 
 @contextmanager
-def served(repo: Path, *options: str, port: int = 0, env: dict[str, str] | None = None) -> Iterator[Served]:
-    """Start the server; at a `port`, as somebody would who was unlucky, since there is no option for that."""
+def served(
+    repo: Path, *options: str, port: int = 0, silent: float = 0, env: dict[str, str] | None = None
+) -> Iterator[Served]:
+    """Start the server; at a `port`, as somebody would who was unlucky, or with less patience, since no options are for that."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("SANTIAGO_")}
+    script = SERVED.format(port=port, silent=silent or 10)
     told = repo.parent / "told"
     with told.open("w") as file:
         process = subprocess.Popen(
-            [sys.executable, *(["-c", UNLUCKY.format(port)] if port else ["-m", "santiago", "serve", *options])],
+            [sys.executable, *(["-c", script] if port or silent else ["-m", "santiago", "serve", *options])],
             cwd=repo, env={**clean, **greeter.place(repo), "USER": "ann", **(env or {})},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=file, text=True,
         )  # fmt: skip

@@ -3,22 +3,27 @@
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from hashlib import sha256
 from pathlib import Path
 from shutil import rmtree
 from time import sleep
 
 import pytest
+from starlette.responses import Response
 
 from santiago.app import page_address, requests
 from santiago.app.loading import load
 from santiago.artifacts.lock import Lock
 from santiago.contract.errors import SantiagoError
-from santiago.web.guard import CSP, LARGEST
+from santiago.web.access import IDLE_S, MOST_LINKS, MOST_SESSIONS, Access
+from santiago.web.guard import CSP, LARGEST, Address
+from santiago.web.serving import LONGEST_HEAD, MOST_CONNECTIONS
 from tests.cli import greeter
 from tests.tui import made
 from tests.web.served import Served, repository, served
@@ -334,10 +339,13 @@ def test_while_agents_work_that_can_read_the_browsers_files_nothing_else_is_answ
 ) -> None:
     """A session of a browser is one for all runs: agents that read it could answer for others and move tickets."""
     form, ticket = {"token": site.token(), **ANSWER}, {"token": site.token(), "act": "ticket-move", "ticket": "T1"}
+    step = site.post("ask", form).hidden("step")  # understood before, and sent too late
     with Lock(repo / ".santiago/runs/locked", since="2026-11-19T10:00:00Z"):
         refused = [site.post("ask", one) for one in (form, ticket)]
+        refused.append(site.post("send", {"token": form["token"], "step": step}))
         page = site.get(QUESTION).text
-    assert [(one.status, "while locked works" in one.text) for one in refused] == [(403, True), (403, True)]
+    assert [(one.status, "while locked works" in one.text) for one in refused] == [(403, True)] * 3
+    assert letters(repo) == []
     assert ('name="word"' in page, "santiago answer .santiago/runs/asking" in page) == (False, True)
     assert (site.post("ask", form).status, 'name="word"' in site.get(QUESTION).text) == (200, True)
 
@@ -374,6 +382,67 @@ def test_pages_that_can_only_be_read_need_the_link_take_nothing_and_are_named_in
     assert page_address.address(repo, "asking", ASKED) == "", "a server that ended has no pages"
 
 
-def test_a_tunnel_has_its_own_name_and_a_cookie_that_only_https_carries(repo: Path) -> None:
+def test_a_cookie_that_a_program_on_another_port_set_locks_nobody_out(site: Served) -> None:
+    for tossed in (f"santiago-{site.port}=forged", "a[b=1", "=", "x" * 900):
+        for cookies in (f"{site.cookie}; {tossed}", f"{tossed}; {site.cookie}"):
+            assert site.get("", Cookie=cookies).status == 200, cookies
+
+
+def test_a_connection_that_stops_asking_is_closed_and_a_page_that_is_told_what_changes_is_not(repo: Path) -> None:
+    with served(repo, silent=1) as site, ExitStack() as open_ones:
+        site.enter()
+        head = f" HTTP/1.1\r\nHost: 127.0.0.1:{site.port}\r\n"
+        stream, silent, slow, endless = (
+            open_ones.enter_context(socket.create_connection(("127.0.0.1", site.port), 60)) for _ in range(4)
+        )
+        stream.sendall(f"GET {site.base}/live?of=&since={head}Cookie: {site.cookie}\r\n\r\n".encode())
+        slow.sendall(f"GET /{head}\r\nGET /{head}".encode())  # a whole request, and the beginning of another one
+        endless.sendall(f"GET /{head}X: {'x' * LONGEST_HEAD}".encode())
+        assert b"404" in slow.recv(9999)
+        assert b"400" in endless.recv(9999)
+        while slow.recv(9999):
+            pass
+        assert silent.recv(1) == b""
+        while b"event: alive" not in (heard := stream.recv(99999)):
+            assert heard, "it was closed"
+
+
+def test_more_connections_than_fit_are_refused(repo: Path) -> None:
+    with served(repo) as site, ExitStack() as open_ones:
+        site.enter()
+        for _ in range(MOST_CONNECTIONS):
+            open_ones.enter_context(socket.create_connection(("127.0.0.1", site.port), 60))
+        assert site.get("").status == 503
+
+
+def test_sessions_end_when_they_rest_for_a_day_and_where_there_are_too_many() -> None:
+    now = [0.0]
+    access = Access(lambda: now[0])
+    sessions = []
+    for at in range(MOST_SESSIONS):
+        now[0] = at
+        sessions.append(access.enter(access.link()))
+    names = [one.id for one in sessions if one]
+    now[0] = IDLE_S
+    assert access.session(names[0]), "a day has not passed"
+    access.enter(access.link())
+    assert (access.session(names[1]), bool(access.session(names[2]))) == (None, True), "the one that rested the longest"
+    now[0] += IDLE_S + 1
+    assert [name for name in names if access.session(name)] == []
+    old = access.link()
+    links = [access.link() for _ in range(MOST_LINKS)]
+    assert (access.is_fresh(old), access.is_fresh(links[0])) == (False, True)
+
+
+@pytest.mark.parametrize("name", ["", "page.example.org"])
+def test_a_cookie_of_a_tunnel_travels_over_https_alone(name: str) -> None:
+    response, access = Response(), Access()
+    found = access.enter(access.link())
+    assert found
+    Address(port=1, path="/x", host_name=name).set_cookie(response, found)
+    assert ("secure" in response.headers["set-cookie"].lower()) == bool(name)
+
+
+def test_a_tunnel_has_its_own_name(repo: Path) -> None:
     with served(repo, "--host-name", "page.example.org") as site:
         assert site.link.startswith("https://page.example.org/")

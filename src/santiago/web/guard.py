@@ -4,7 +4,6 @@ a person's own browser at the address that was printed on the terminal.
 
 from __future__ import annotations
 
-from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
@@ -171,11 +170,10 @@ class Guard:
         return answer
 
     def _session(self, headers: Headers) -> Session | None:
-        try:
-            found = SimpleCookie("; ".join(headers.getlist("cookie"))).get(self.address.cookie)
-        except CookieError:
-            return None
-        return self.access.session(found.value) if found else None
+        # A program on another port can set a cookie of this name for all of 127.0.0.1, and others that are malformed.
+        pairs = (one.strip().partition("=") for one in ";".join(headers.getlist("cookie")).split(";"))
+        sessions = (self.access.session(value) for name, _, value in pairs if name == self.address.cookie)
+        return next(filter(None, sessions), None)
 
     def _without_session(self, scope: Scope, headers: Headers, *, posted: bool) -> Response:
         if posted or headers.get("sec-fetch-mode", "navigate") != "navigate":

@@ -139,7 +139,7 @@ class Pages:
         try:
             step = session.take(form.get("step", ""), form.get("typed", ""))
             back, text = page_of(step.form), step.form.get("text", "")
-            session.told = await asyncio.to_thread(step.do)
+            session.told = await asyncio.to_thread(self.acts.send, step)
         except SantiagoError as error:
             return self._message(session, error, back, text)
         return RedirectResponse(f"{self.address.path}/{back}", 303)

@@ -28,21 +28,27 @@ MOST_CONNECTIONS = 256
 LONGEST_HEAD = 16 * 1024
 """Bytes of the head of a request."""
 SILENT_S = 10.0
-"""Seconds in which a new connection must have sent a whole request."""
+"""Seconds in which a connection must have sent the head of a whole request, the first one and each further one."""
 GRACE_S = 1
 """Seconds that streams have to end."""
 
 
 class Connection(H11Protocol):
-    """A connection that is closed if it never asks for anything: others could hold all of them otherwise."""
+    """A connection that is closed if no further request comes: others could hold all of them otherwise."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.loop.call_later(SILENT_S, self._close_silent)
+        self._wait()
 
-    def _close_silent(self) -> None:
-        cycle: object = self.cycle  # until the first request there is none, whatever its type says
-        if cycle is None and not self.transport.is_closing():
+    def on_response_complete(self) -> None:
+        self._wait()  # first, since a request that came meanwhile begins in there
+        super().on_response_complete()
+
+    def _wait(self) -> None:
+        self.loop.call_later(SILENT_S, self._close_silent, self.cycle)
+
+    def _close_silent(self, latest: object) -> None:
+        if self.cycle is latest and not self.transport.is_closing():
             self.transport.close()
 
 
@@ -59,7 +65,7 @@ def serve(
         config = uvicorn.Config(
             guard, http=Connection, ws="none", lifespan="off", log_config=None, access_log=False, proxy_headers=False,
             server_header=False, limit_concurrency=MOST_CONNECTIONS, h11_max_incomplete_event_size=LONGEST_HEAD,
-            timeout_keep_alive=15, timeout_graceful_shutdown=GRACE_S,
+            timeout_graceful_shutdown=GRACE_S,
         )  # fmt: skip
         server = _Server(config, lambda: setattr(pages.live, "closing", True))
 

@@ -64,17 +64,26 @@ class Acts:
 
     def understand(self, form: Mapping[str, str]) -> Step:
         """Return what a form asks for; raise where that is not offered now, whoever made the form."""
-        run = self.runs.find(form["run"]).run if form.get("run") else None
-        if run is None and not form.get("ticket") and not form.get("session"):
-            raise SantiagoError(Kind.USAGE, "this form names no run, plan or ticket of this repository")
-        if reason := self.closed(run):
-            raise SantiagoError(Kind.BLOCKED, reason, hint="The page shows the command that does the same.")
-        standing, forms = self._offered(run, form)
+        standing, forms = self._offered(self._open(form), form)
         found = next((one for one in forms if one.act == form.get("act")), None)
         if found is None:
             hint = "Look at its page again: it shows what can be done now."
             raise SantiagoError(Kind.INPUT, f"{standing}; this cannot be done now", hint=hint)
         return found.means(form)
+
+    def send(self, step: Step) -> str:
+        """Do what was understood; raise where agents began in the meantime that could have pressed that button themselves."""
+        self._open(step.form)
+        return step.do()
+
+    def _open(self, form: Mapping[str, str]) -> Run | None:
+        """Return the run that a form is about, None for a plan or a ticket; raise where nothing can be done from a page now."""
+        run = self.runs.find(form["run"]).run if form.get("run") else None
+        if run is None and not form.get("ticket") and not form.get("session"):
+            raise SantiagoError(Kind.USAGE, "this form names no run, plan or ticket of this repository")
+        if reason := self.closed(run):
+            raise SantiagoError(Kind.BLOCKED, reason, hint="The page shows the command that does the same.")
+        return run
 
     def _offered(self, run: Run | None, form: Mapping[str, str]) -> tuple[str, list[Form]]:
         """Return how that stands which a form is about, and what is offered for it."""

@@ -89,11 +89,12 @@
     else found.click();
   });
 
+  ready(document);
+  open();
+
   // A fold that an address names is open
 
   const named = location.hash && one(decodeURIComponent(location.hash.slice(1)));
   if (named) for (let up = named; up; up = up.parentElement) if (up.tagName === "DETAILS") up.open = true;
   for (const box of document.querySelectorAll("details textarea")) if (box.value) box.closest("details").open = true;
-  ready(document);
-  open();
 })();
