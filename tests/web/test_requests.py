@@ -422,7 +422,7 @@ def test_sessions_end_when_they_rest_for_a_day_and_where_there_are_too_many() ->
     for at in range(MOST_SESSIONS):
         now[0] = at
         sessions.append(access.enter(access.link()))
-    names = [one.id for one in sessions if one]
+    names = [one.id for one in sessions]
     now[0] = IDLE_S
     assert access.session(names[0]), "a day has not passed"
     access.enter(access.link())
@@ -431,14 +431,13 @@ def test_sessions_end_when_they_rest_for_a_day_and_where_there_are_too_many() ->
     assert [name for name in names if access.session(name)] == []
     old = access.link()
     links = [access.link() for _ in range(MOST_LINKS)]
-    assert (access.is_fresh(old), access.is_fresh(links[0])) == (False, True)
+    assert (access.was_used(old), access.was_used(links[0])) == (None, False)
 
 
 @pytest.mark.parametrize("name", ["", "page.example.org"])
 def test_a_cookie_of_a_tunnel_travels_over_https_alone(name: str) -> None:
     response, access = Response(), Access()
     found = access.enter(access.link())
-    assert found
     Address(port=1, path="/x", host_name=name).set_cookie(response, found)
     assert ("secure" in response.headers["set-cookie"].lower()) == bool(name)
 

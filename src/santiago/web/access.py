@@ -66,10 +66,6 @@ class Session:
         return found
 
 
-class UsedLinkError(Exception):
-    """A link was opened that had been used."""
-
-
 class Access:
     """The links and the sessions of one start. A new start knows none of them."""
 
@@ -87,17 +83,12 @@ class Access:
             self._links.popitem(last=False)
         return key
 
-    def is_fresh(self, key: str) -> bool:
-        """Tell whether a link can still be used; raise if it was used."""
-        used = self._links.get(_digest(key))
-        if used:
-            raise UsedLinkError
-        return used is False
+    def was_used(self, key: str) -> bool | None:
+        """Tell whether a link was used; None where there is no such link."""
+        return self._links.get(_digest(key))
 
-    def enter(self, key: str) -> Session | None:
-        """Use a link up; return the session of the browser that came by it, or None where there is no such link."""
-        if not self.is_fresh(key):
-            return None
+    def enter(self, key: str) -> Session:
+        """Use a link up; return the session of the browser that came by it."""
         self._links[_digest(key)] = True
         if len(self._sessions) >= MOST_SESSIONS:
             del self._sessions[min(self._sessions, key=lambda one: self._sessions[one].used)]

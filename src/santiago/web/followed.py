@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from functools import cache
+from functools import cache, cached_property
 from threading import RLock
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -38,7 +38,6 @@ class Followed:
         """Held by whoever reads the log on, or what was read of it."""
         self.following = Following(out_dir)
         self.damage: SantiagoError | None = None
-        self.doing: Doing | None = None
         self._asked = 0.0
 
     @property
@@ -59,12 +58,10 @@ class Followed:
                 self.damage = error
                 raise
 
-    def activity(self) -> Doing:
-        """Return what follows the agents' logs."""
-        agent = self.run.history.start.get("agent", "")
-        if self.doing is None:
-            self.doing = Doing(self.run.out_dir, agent)
-        return self.doing
+    @cached_property
+    def doing(self) -> Doing:
+        """What follows the agents' logs."""
+        return Doing(self.run.out_dir, self.run.history.start.get("agent", ""))
 
 
 class Runs:

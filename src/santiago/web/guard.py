@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, RedirectResponse
 
-from santiago.contract.record import record
-from santiago.web.access import Access, Session, UsedLinkError, is_same
+from santiago.contract.record import lean, record
+from santiago.web.access import is_same
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from santiago.web.access import Access, Session
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
@@ -76,47 +79,36 @@ class Address:
         )
 
 
-class RefusedError(Exception):
-    """A request that gets no further, with the status and the sentence of its answer."""
-
-    def __init__(self, status: int, text: str) -> None:
-        super().__init__(text)
-        self.status, self.text = status, text
-
-
+@lean()
 class Guard:
     """Lets requests through to the pages, with their session and their form, or answers them itself."""
 
-    def __init__(
-        self, app: ASGIApp, address: Address, access: Access, *, read_only: bool, outside: Callable[[str, str], Response],
-        tell: Callable[[str], None],
-    ) -> None:  # fmt: skip
-        self.app, self.address, self.access, self.read_only = app, address, access, read_only
-        self.outside = outside
-        """Makes the page for a browser without a session, for a reason and an address below the path."""
-        self.tell = tell
+    app: ASGIApp
+    address: Address
+    access: Access
+    read_only: bool
+    outside: Callable[[str, str], Response]
+    """Makes the page for a browser without a session, for a reason and an address below the path."""
+    tell: Callable[[str], None]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         try:
             answer = await self._looked_at(scope, receive)
-        except RefusedError as refused:
-            answer = PlainTextResponse(f"{refused.text}\n", refused.status)
-        except UsedLinkError:
-            self.tell("a link that was used before was opened again; if that was not you, stop the server")
-            answer = self.outside("used", "")
+        except HTTPException as refused:
+            answer = PlainTextResponse(f"{refused.detail}\n", refused.status_code)
         await (answer or self.app)(scope, receive, _with_headers(send, clear=ENTER in scope["path"]))
 
     async def _looked_at(self, scope: Scope, receive: Receive) -> Response | None:
         """Return the answer to a request that gets no further; None for one that does."""
         headers = Headers(scope=scope)
         if headers.getlist("host") not in [[one] for one in self.address.hosts]:
-            raise RefusedError(421, "santiago: this is not its address")
+            raise HTTPException(421, "santiago: this is not its address")
         if not scope["path"].startswith(f"{self.address.path}/"):
-            raise RefusedError(404, "santiago: nothing is here")
+            raise HTTPException(404, "santiago: nothing is here")
         if "service-worker" in headers:
-            raise RefusedError(403, "santiago: its pages have no workers")
+            raise HTTPException(403, "santiago: its pages have no workers")
         inner = scope["path"].removeprefix(self.address.path)
         posted = scope["method"] == "POST"
         form = await self._form(headers, receive) if posted else {}
@@ -130,43 +122,45 @@ class Guard:
             return self._without_session(scope, headers, posted=posted)
         scope["state"]["session"] = session
         if posted and self.read_only:
-            raise RefusedError(403, "santiago: these pages can only be read")
+            raise HTTPException(403, "santiago: these pages can only be read")
         if posted and not is_same(form.get("token", ""), session.token):
-            raise RefusedError(403, "santiago: this form was not shown to you here; load the page again")
+            raise HTTPException(403, "santiago: this form was not shown to you here; load the page again")
         return None
 
     async def _form(self, headers: Headers, receive: Receive) -> dict[str, str]:
         """Return what a form brings; raise where another site or a script sent it."""
         if headers.getlist("origin") not in [[one] for one in self.address.origins]:
-            raise RefusedError(403, "santiago: a form of another site is not taken")
+            raise HTTPException(403, "santiago: a form of another site is not taken")
         # A script of a page, and a worker that somebody left, can send anything but a navigation.
         if headers.getlist("sec-fetch-site") != ["same-origin"] or headers.getlist("sec-fetch-mode") != ["navigate"]:
-            raise RefusedError(403, "santiago: only a form of these pages is taken, from a browser that says so")
+            raise HTTPException(403, "santiago: only a form of these pages is taken, from a browser that says so")
         if headers.get("content-type", "").partition(";")[0].strip() != FORM:
-            raise RefusedError(415, "santiago: this is not a form")
+            raise HTTPException(415, "santiago: this is not a form")
         body = b""
         while True:
             message = await receive()
             body += message.get("body", b"")
             if len(body) > LARGEST:
-                raise RefusedError(413, f"santiago: a form has at most {LARGEST:,} bytes")
+                raise HTTPException(413, f"santiago: a form has at most {LARGEST:,} bytes")
             if not message.get("more_body") or message["type"] == "http.disconnect":
                 break
         try:
             return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS))
         except ValueError:
-            raise RefusedError(400, "santiago: this form cannot be read") from None
+            raise HTTPException(400, "santiago: this form cannot be read") from None
 
     def _at_the_door(self, key: str, *, posted: bool) -> Response | None:
         """Show the page of a link, or use the link up."""
-        if not self.access.is_fresh(key):
-            raise RefusedError(404, "santiago: nothing is here")
+        used = self.access.was_used(key)
+        if used is None:
+            raise HTTPException(404, "santiago: nothing is here")
+        if used:
+            self.tell("a link that was used before was opened again; if that was not you, stop the server")
+            return self.outside("used", "")
         if not posted:
             return self.outside("enter", "")
-        session = self.access.enter(key)
-        assert session is not None
         answer = RedirectResponse(f"{self.address.path}/", 303)
-        self.address.set_cookie(answer, session)
+        self.address.set_cookie(answer, self.access.enter(key))
         return answer
 
     def _session(self, headers: Headers) -> Session | None:
@@ -177,7 +171,7 @@ class Guard:
 
     def _without_session(self, scope: Scope, headers: Headers, *, posted: bool) -> Response:
         if posted or headers.get("sec-fetch-mode", "navigate") != "navigate":
-            raise RefusedError(403, "santiago: open the link that `santiago serve` printed")
+            raise HTTPException(403, "santiago: open the link that `santiago serve` printed")
         # Browsers keep the cookie back where a link on another site leads here. From a page of our own they send it.
         from_elsewhere = headers.get("sec-fetch-site") in ("cross-site", "same-site")
         query = scope["query_string"].decode("latin-1")

@@ -94,7 +94,8 @@ class Live:
     def __init__(self, fill: Callable[[str, Session], str]) -> None:
         self.fill = fill
         """Makes of shared HTML what one browser gets."""
-        self.closing = False
+        self.closing: Callable[[], bool] = lambda: False
+        """Tells whether the server ends. Streams end by themselves then, so that nobody waits for them."""
         self._topics: OrderedDict[str, Topic] = OrderedDict()
         self._streams: dict[str, list[object]] = {}
 
@@ -113,7 +114,7 @@ class Live:
         del mine[:-MOST_STREAMS]
         heard = 0.0
         try:
-            while me in mine and not self.closing:
+            while me in mine and not self.closing():
                 try:
                     await asyncio.to_thread(topic.refresh)
                 except SantiagoError:

@@ -231,7 +231,7 @@ class Screens:
 
     def _stories(self, followed: Followed, words: str) -> Iterator[dict[str, Any]]:
         run, sought = followed.run, words.lower().split()
-        doing = followed.activity() if run.worker and run.state.running else None
+        doing = followed.doing if run.worker and run.state.running else None
         for planned in run.stories:
             story = run.state.stories[planned.id]
             row = row_of(run.state, story, run.run_input.limits, at_rest=run.worker is None, ahead=run.ahead)
@@ -275,7 +275,7 @@ class Screens:
     # A story
 
     def _story(self, followed: Followed, planned: Story) -> Parts:
-        run, tried, doing = followed.run, followed.run.history.of(planned.id), followed.activity()
+        run, tried, doing = followed.run, followed.run.history.of(planned.id), followed.doing
         at = f"runs/{run.run_id}/stories/{planned.id}"
         ui = self._ui(at, closed=self.acts.closed(run))
         asks = [one for one in asked(run.state, run.out_dir)[0] if one.story == planned.id]
@@ -297,9 +297,9 @@ class Screens:
         ui = self._ui(at)
         if one.status != "running":
             return {"attempt": self._ended(ui, run, planned, one, is_open=True)}
-        lines = story_page(run, planned, "agent", followed.activity(), 0)
+        lines = story_page(run, planned, "agent", followed.doing, 0)
         live = changed_so_far(run, planned.id, one.number) if run.worker else None
-        lines += story_page(run, planned, "changes", followed.activity(), 0, live)
+        lines += story_page(run, planned, "changes", followed.doing, 0, live)
         return {"agent": _live(ui, at, one, lines)}
 
     def _ended(self, ui: Any, run: Run, planned: Story, one: AttemptStory, *, is_open: bool) -> str:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from secrets import token_urlsafe
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -67,7 +67,8 @@ def serve(
             server_header=False, limit_concurrency=MOST_CONNECTIONS, h11_max_incomplete_event_size=LONGEST_HEAD,
             timeout_graceful_shutdown=GRACE_S,
         )  # fmt: skip
-        server = _Server(config, lambda: setattr(pages.live, "closing", True))
+        server = uvicorn.Server(config)
+        pages.live.closing = lambda: server.should_exit
 
         def link() -> None:
             show(f"{address.url}/enter/{access.link()}")
@@ -84,15 +85,3 @@ def _links_on_enter(link: Callable[[], None]) -> None:
     with suppress(OSError, ValueError):
         for _ in sys.stdin:
             link()
-
-
-class _Server(uvicorn.Server):
-    """Ends the streams when it is to end, so that nobody waits for them."""
-
-    def __init__(self, config: uvicorn.Config, closing: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._closing = closing
-
-    def handle_exit(self, sig: int, frame: Any) -> None:
-        self._closing()
-        super().handle_exit(sig, frame)

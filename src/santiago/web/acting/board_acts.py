@@ -23,7 +23,7 @@ from santiago.report.page import Line
 from santiago.report.whole_board import whole_board
 from santiago.util.clock import SystemClock
 from santiago.util.text import flat
-from santiago.web.acting.step import Field, Form, Step, text_of
+from santiago.web.acting.step import Field, Form, Step, number_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -139,7 +139,9 @@ def _decide(ticket: Mapping[str, Any], can: Sequence[str], who: str, form: Mappi
     name, word = ticket["id"], form.get("word", "")
     if word not in can:
         raise SantiagoError(Kind.INPUT, f"{name} is in {ticket['queue']}, where that cannot be decided")
-    budget = _budget(form.get("text", "").strip(), ticket) if word == "replan" else None
+    budget = int(number_of(form, "text", 1000, whole=True)) if word == "replan" else None
+    if budget is not None and budget <= ticket["attempt_count"]:
+        raise SantiagoError(Kind.USAGE, f"how many attempts in all? A number above {ticket['attempt_count']}")
     return Step(
         title=f"Decide: {name}?", lines=[Line(f"{word}: {DECISIONS[word]}{f', {budget} in all' if budget else ''}", "head")], button="Decide",
         command=f"santiago queue decide {name} {word}{f' --budget {budget}' if budget else ''}", form=form,
@@ -176,9 +178,3 @@ def _decided(name: str, word: str, budget: int | None, who: str) -> str:
     with _opened() as opened:
         by_hand.refuse_other_than_planner(opened, who, in_person=True)
         return whereabouts(opened.board.decide(name, word, who, budget=budget))
-
-
-def _budget(text: str, ticket: Mapping[str, Any]) -> int:
-    if not (text.isascii() and text.isdecimal() and ticket["attempt_count"] < int(text[:6]) <= 1000):
-        raise SantiagoError(Kind.USAGE, f"how many attempts in all? A number above {ticket['attempt_count']}")
-    return int(text)
