@@ -1,5 +1,6 @@
 """The pages in a real browser: how they look, that they stay up to date, and that nobody else gets hold of them."""
 
+import re
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -90,11 +91,14 @@ def test_hostile_titles_patches_and_output_are_inert(person: Person, site: Serve
         "runs/hostile",
         "runs/hostile/stories/S1",
         "runs/hostile/stories/S1/2",
+        "runs/hostile/stories/S1/1/log",
         "runs/hostile/questions/S2-agent-1",
     ):
         person.page.goto(person.home + screen)
         person.page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
         assert "owned" not in person.page.title().replace("document.title='owned'", "")
+        unseen = re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", person.page.content())
+        assert unseen is None, f"a sign that turns what follows around, or that nobody sees: {screen}"
         assert (
             person.page.locator(
                 "main iframe, main script, main img, main base, main meta, [onclick], main [style]"

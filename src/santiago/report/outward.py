@@ -58,11 +58,18 @@ def for_others(run: Run, data: Any) -> Any:
 
 
 def redacted(data: Any, redactor: Redactor) -> Any:
-    """Return data without secrets. Santiago wrote all of it without them; another hand may have been there since."""
+    """Return data without signs that no reader can see, and without secrets. Santiago wrote all of it without these; another hand may
+    have been there since.
+    """
     texts: list[str] = []
-    _mapped(data, lambda text: texts.append(text) or text)  # type: ignore[func-returns-value]
+
+    def kept(text: str) -> str:
+        texts.append(harmless(text))
+        return texts[-1]
+
+    clean = _mapped(data, kept)
     whole = "\n".join(texts).encode("utf-8", "replace")
-    return _mapped(data, redactor.text) if redactor.whole(whole) != whole else data
+    return _mapped(clean, redactor.text) if redactor.whole(whole) != whole else clean
 
 
 def _mapped(data: Any, change: Callable[[str], str], name: str = "") -> Any:
