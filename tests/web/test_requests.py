@@ -21,7 +21,8 @@ from santiago.app import page_address, requests
 from santiago.app.loading import load
 from santiago.artifacts.lock import Lock
 from santiago.contract.errors import SantiagoError
-from santiago.web.access import IDLE_S, MOST_LINKS, MOST_SESSIONS, Access
+from santiago.web.access import IDLE_S, MOST_LINKS, MOST_SESSIONS, MOST_STEPS, Access
+from santiago.web.acting.step import Step
 from santiago.web.guard import CSP, LARGEST, Address
 from santiago.web.serving import LONGEST_HEAD, MOST_CONNECTIONS
 from tests.cli import greeter
@@ -81,6 +82,7 @@ def test_every_guard_refuses_by_itself_what_no_browser_at_the_printed_address_se
         ("a worker's script", 403, "static/page.js", {"Service-Worker": "script"}),
         ("no session", 403, "", {"Cookie": None}),
         ("a session of another start", 403, "", {"Cookie": f"santiago-{port}=guessed"}),
+        ("what a script asks for without a session", 403, "runs/failed", {"Cookie": None, "Sec-Fetch-Mode": "cors"}),
         ("a stream without a session", 403, "live?of=&since=", {"Cookie": None, "Sec-Fetch-Mode": "cors"}),
         ("no such page", 404, "runs/other", none),
         ("out of the folder of files", 404, "static/../pages.py", none),
@@ -415,7 +417,7 @@ def test_more_connections_than_fit_are_refused(repo: Path) -> None:
         assert site.get("").status == 503
 
 
-def test_sessions_end_when_they_rest_for_a_day_and_where_there_are_too_many() -> None:
+def test_links_sessions_and_unsent_answers_end_when_they_rest_or_where_there_are_too_many() -> None:
     now = [0.0]
     access = Access(lambda: now[0])
     sessions = []
@@ -429,9 +431,23 @@ def test_sessions_end_when_they_rest_for_a_day_and_where_there_are_too_many() ->
     assert (access.session(names[1]), bool(access.session(names[2]))) == (None, True), "the one that rested the longest"
     now[0] += IDLE_S + 1
     assert [name for name in names if access.session(name)] == []
+    session, step = access.enter(access.link()), Step(title="", lines=(), command="", do=str, form={})
+    tokens = [session.hold(step) for _ in range(MOST_STEPS + 1)]
+    assert session.take(tokens[-1], "") is step
+    with pytest.raises(SantiagoError, match="too old"):
+        session.take(tokens[0], "")
     old = access.link()
     links = [access.link() for _ in range(MOST_LINKS)]
     assert (access.was_used(old), access.was_used(links[0])) == (None, False)
+
+
+def test_no_pages_are_served_from_a_shell_of_a_run(repo: Path) -> None:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("SANTIAGO_")}
+    started = subprocess.run(
+        [sys.executable, "-m", "santiago", "serve"], cwd=repo, env={**clean, **greeter.place(repo), "SANTIAGO_RUN": "asking"},
+        input="", capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (started.returncode != 0, "/enter/" in started.stdout) == (True, False)
 
 
 @pytest.mark.parametrize("name", ["", "page.example.org"])
