@@ -65,10 +65,10 @@ events_option = click.option("--json", "as_json", is_flag=True, help="Print even
 
 _PLACES = (
     click.option(
-        "--engine", metavar="URL", help="Have workers carry out attempts: postgresql://… or temporal://…, no password."
+        "--engine", metavar="URL", help="Where workers get attempts from: postgresql://… or temporal://…, no password."
     ),
-    click.option("--remote", metavar="GIT-URL", help="With --engine: the git remote that all workers can reach."),
-    click.option("--insecure", is_flag=True, help="With --engine: let plain text leave this machine."),
+    click.option("--remote", metavar="GIT-URL", help="The git remote that coordinator and workers reach."),
+    click.option("--insecure", is_flag=True, help="Let plain text leave this machine, to engine and remote."),
 )
 
 _OPTIONS = (

@@ -75,17 +75,20 @@ def _reached(settings: str) -> psycopg.Connection[Row]:
         return connect(settings)
     except psycopg.Error as error:
         words = first_line(error).rpartition(" failed: ")[2]
+        if "no password supplied" in words:
+            hint = "Put a URL with the password into $SANTIAGO_ENGINE, or into a file that only you can read: file:PATH."
+            raise refused("PostgreSQL asks for a password, and the URL holds none", hint) from None
         if "FATAL:" in words and not any(passing in words for passing in PASSING):
             hint = "Correct user, password or database in the URL, or grant what the server says."
             raise refused(f"PostgreSQL refuses the connection: {words.removeprefix('FATAL:').strip()}", hint) from None
-        if any(word in words for word in ("certificate", "SSL", "root.crt")):
+        if any(word in words for word in ("certificate", "SSL", "root.crt")) and "invalid response" not in words:
             hint = "Name the certificate of its authority by sslrootcert=FILE in the URL, or have the server use TLS."
             raise refused(f"PostgreSQL's TLS is not what is asked for: {words}", hint) from None
         raise silent(error) from None
 
 
 def silent(error: Exception) -> SantiagoError:
-    return away("PostgreSQL", first_line(error))
+    return away("PostgreSQL", first_line(error).removeprefix("connection failed: "))
 
 
 def first_line(error: Exception) -> str:

@@ -23,6 +23,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode, TLSConfig
 
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.lazy_regex import pattern
 from santiago.engine.place import RETENTION_DAYS, away, is_local, plain_text, refused
 
 T = TypeVar("T")
@@ -33,7 +34,7 @@ FIRST_S = 40.0
 FILES = {"tls-ca": "server_root_ca_cert", "tls-cert": "client_cert", "tls-key": "client_private_key"}
 KNOWN = {"tls", "tls-name", *FILES}
 RETENTION = timedelta(days=RETENTION_DAYS)
-
+_CAUSE = pattern(r'(?:"|error: )(\w[^"{}\\]*[\w)])')
 
 Settings = dict[str, Any]
 """What `Client.connect` takes."""
@@ -115,14 +116,20 @@ def _unreadable(message: str) -> SantiagoError:
 
 def silent(error: Exception) -> SantiagoError:
     """Say why the server does not do what it was asked for."""
-    words = (str(error).splitlines() or [type(error).__name__])[0][:200]
+    said = (str(error).splitlines() or [""])[0]
+    # An error of the library's own names all its types. What it names last is the cause.
+    causes = _CAUSE.findall(said) if isinstance(error, RuntimeError) else []
+    words = (causes[-1] if causes else said or type(error).__name__)[:200]
     if isinstance(error, RPCError) and error.status in {RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED}:
         hint = "Set TEMPORAL_API_KEY, or name client certificates in the URL, and grant them the namespace."
         return refused(f"Temporal refuses: {words}", hint)
-    if "certificate" in str(error).lower():
+    if "fatal alert" in words:
+        hint = "Name the client's certificate in the URL: tls-cert=FILE&tls-key=FILE."
+        return refused(f"Temporal does not take this client: {words}", hint)
+    if "certificate" in words.lower():
         hint = "Name the certificate of its authority by tls-ca=FILE in the URL, and its name by tls-name=NAME."
         return refused(f"Temporal's certificate is not believed: {words}", hint)
-    return away("Temporal", words or type(error).__name__)
+    return away("Temporal", words)
 
 
 def check(settings: Settings) -> str:
