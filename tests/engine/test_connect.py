@@ -53,7 +53,9 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, scheme: str, 
 
 @pytest.mark.parametrize("url", ["postgresql://santiago:secret@127.0.0.1:{port}/postgres", "temporal://127.0.0.1:{port}/santiago"])  # fmt: skip
 def test_a_server_that_is_not_there_is_no_reason_to_give_up_for_ever(url: str) -> None:
-    refused(url.format(port=free_port()), Kind.TRANSIENT, "does not answer: (connection to .* failed: )?Connection refused$")
+    refused(
+        url.format(port=free_port()), Kind.TRANSIENT, "does not answer: (connection to .* failed: )?Connection refused$"
+    )
 
 
 def test_a_server_that_takes_a_connection_and_says_nothing_is_not_waited_for_for_ever(
@@ -174,7 +176,10 @@ class TestPostgres:
         connect.init(url)
         refused(url.replace("santiago@", "guarded:secret@"), Kind.BLOCKED, "refuses the connection.*password")
         refused(url.replace("/other", "/none"), Kind.BLOCKED, "refuses the connection.*none")
-        assert "$SANTIAGO_ENGINE" in refused(url.replace("santiago@", "guarded@"), Kind.BLOCKED, "asks for a password").hint
+        assert (
+            "$SANTIAGO_ENGINE"
+            in refused(url.replace("santiago@", "guarded@"), Kind.BLOCKED, "asks for a password").hint
+        )
 
     def test_missing_rights_are_told(self, url: str) -> None:
         import psycopg

@@ -118,7 +118,10 @@ def test_a_detached_attempt_goes_on_and_counts(fleet: Callable[..., Fleet]) -> N
     run = here.execute(*UNFENCED)
     begun(here, "a", "b")
     here.types("stop", str(here.world.out), "--detach")
-    run.ends(130)
+    said = run.ends(130)
+    assert f"by workers of {here.url}" in said
+    assert re.search(rf"next: santiago resume .*--engine {here.url} --remote {here.remote}", said)
+    assert f"workers of {here.url} may still be at work on S1, S2" in here.types("status", str(here.world.out))
     (here.begun / "wait").unlink()
     awaited(lambda: any("attempt/S2/1: done" in one.said for one in workers), "nobody ends S2")
     refused = here.program(["resume", str(here.world.out), "--no-input"], here.world.top, "refused.log").ends(10)

@@ -144,6 +144,8 @@ class Context(TypedDict, total=False):
     sandbox: str
     engine: str
     """Where workers get their orders: the engine's address without its password. Absent where there are none."""
+    engine_options: str
+    """The options that named engine and git remote, as they are typed. Absent where variables or settings named them."""
     jobs: int
     branch: str
     base: str

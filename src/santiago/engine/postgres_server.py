@@ -76,7 +76,9 @@ def _reached(settings: str) -> psycopg.Connection[Row]:
     except psycopg.Error as error:
         words = first_line(error).rpartition(" failed: ")[2]
         if "no password supplied" in words:
-            hint = "Put a URL with the password into $SANTIAGO_ENGINE, or into a file that only you can read: file:PATH."
+            hint = (
+                "Put a URL with the password into $SANTIAGO_ENGINE, or into a file that only you can read: file:PATH."
+            )
             raise refused("PostgreSQL asks for a password, and the URL holds none", hint) from None
         if "FATAL:" in words and not any(passing in words for passing in PASSING):
             hint = "Correct user, password or database in the URL, or grant what the server says."

@@ -153,7 +153,8 @@ def resume(report: Report, more: str = "") -> str:
     """Return the command that continues the run like its last start: with those flags that the run did not store."""
     jobs = report.history.start.get("jobs", 0)
     beside = [f"--jobs {jobs}"] if jobs and jobs != report.run_input.policy.jobs else []
-    flags = [*beside, *_policy_flags(report), *_agent_flags(report, more), *_scope_flags(report)]
+    engine = report.history.start.get("engine_options", "")
+    flags = [engine, *beside, *_policy_flags(report), *_agent_flags(report, more), *_scope_flags(report)]
     return " ".join(filter(None, (f"santiago resume{target(report.out_dir)}", more, *flags)))
 
 

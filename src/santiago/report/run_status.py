@@ -22,6 +22,7 @@ from santiago.contract.plan import NOT_UNDERSTOOD
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.contract.views import run_status, run_step_state, selected, step_state, step_states, story_statuses
 from santiago.executor.budget import Budget
+from santiago.executor.recover import under_way
 from santiago.executor.tally import Headline, headline, status_of, summary, sums, unproven, usage_of
 from santiago.report.agent_activity import Doing
 from santiago.report.asking import asked, put_off
@@ -112,10 +113,12 @@ def needs_of(run: Run) -> list[str]:
             found.append(f"{story.id}: {_used_up(run, story)}")
         elif story.reason:
             found.append(f"{story.id} is {story.phase}: {_sentence(run, story)}{_help(run, story)}")
-    if word_of(run) == "interrupted":
-        found.append(
-            f"nobody is working on it; it was interrupted, and `santiago resume{target(run.out_dir)}` continues it"
-        )
+    takes_up = f"`santiago resume{target(run.out_dir)}`"
+    if left := under_way(state) if state.engine and word_of(run) in ("interrupted", "stopped") else []:
+        held = named([step.split("/")[1] for step in left])
+        found.append(f"workers of {state.engine} may still be at work on {held}; {takes_up} takes up what they did")
+    elif word_of(run) == "interrupted":
+        found.append(f"nobody is working on it; it was interrupted, and {takes_up} continues it")
     return found
 
 

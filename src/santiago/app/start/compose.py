@@ -261,7 +261,7 @@ class _Start:
             RunHeader(
                 request.run_id, request.out_dir, len(plan.stories), len(plan.chunks), agent, self.fence.name,
                 request.at_once, not self.log.fresh, (*notices, *self.hold.store.notices),
-                follower(self.run_input.agent),
+                follower(self.run_input.agent), request.engine,
             )
         )  # fmt: skip
 
@@ -279,4 +279,5 @@ class _Start:
             EventKind.RUN_STARTED,
             epoch=self.epoch, pid=os.getpid(), host=os.uname().nodename, version=__version__,
             agent=agent, sandbox=self.fence.name, jobs=self.request.at_once, engine=self.request.engine,
+            engine_options=self.request.terms.options if self.request.terms else "",
         )  # fmt: skip

@@ -6,6 +6,7 @@ import os
 from dataclasses import field
 from itertools import chain
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -38,6 +39,8 @@ class Terms:
     """Whose verdict counts: only the coordinator's and that of judge workers, or that of the workers which run agents too."""
     insecure: bool = False
     """Plain text may leave this machine."""
+    options: str = ""
+    """The options that named all this, as they are typed; none of them holds a password."""
 
     @property
     def shown(self) -> str:
@@ -75,7 +78,12 @@ def terms(
         lease_ms=int(str(settings["engine.lease_seconds"])) * 1000,
         trust="workers" if settings["engine.trust"] == "workers" else "coordinator",
         insecure=insecure,
+        options=" ".join([*_typed(options), *(["--insecure"] if insecure else [])]),
     )
+
+
+def _typed(options: tuple[str | None, str | None]) -> list[str]:
+    return [f"{name} {quote(said)}" for name, said in zip(("--engine", "--remote"), options, strict=True) if said]
 
 
 def engine_url(option: str | None, settings: Mapping[str, object]) -> str:

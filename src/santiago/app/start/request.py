@@ -71,6 +71,8 @@ class RunHeader:
     notices: tuple[str, ...]
     follower: str = ""
     """Who takes over where the agent cannot go on."""
+    engine: str = ""
+    """Whose workers carry attempts out. Empty where they are carried out here."""
 
 
 @lean(kw_only=True)

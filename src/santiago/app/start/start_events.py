@@ -146,7 +146,7 @@ def refuse_left_out(state: RunState, engine: str, attempts: FileAttempts) -> Non
         return
     names = ", ".join(step.split("/")[1] for step in out[:5])
     message = f"workers of {state.engine} still have {count(len(out), 'step')} of this run ({names})"
-    hint = f"Go on with it: `santiago resume --engine {state.engine}`, and the --remote of before."
+    hint = "Name that engine and the git remote as before, by --engine and --remote or by $SANTIAGO_ENGINE and $SANTIAGO_REMOTE."
     raise SantiagoError(Kind.BLOCKED, message, hint=hint)
 
 

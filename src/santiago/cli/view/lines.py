@@ -97,7 +97,7 @@ class Lines:
 _SHOWN = frozenset(
     {
         *("reason", "limit", "amount", "text", "answer", "message", "agent", "until", "sandbox", "jobs", "version"),
-        *("host", "pid", "branch", "verdict", "proof", "head"),
+        *("host", "pid", "branch", "verdict", "proof", "head", "engine"),
     }
 )
 

@@ -112,7 +112,7 @@ class Screen:
         begins = (
             f"santiago {__version__}  run {head.run_id} {verb}: {count(head.stories, 'story', 'stories')} in "
             f"{count(head.chunks, 'chunk')}, agent {harmless(head.agent)}{self._chosen()}, sandbox {head.sandbox}, "
-            f"{head.jobs} at a time, times in {zone(self.clock.utc())}"
+            f"{f'by workers of {head.engine}' if head.engine else f'{head.jobs} at a time'}, times in {zone(self.clock.utc())}"
         )
         notes = (f"{paint('note:', 'busy')} {harmless(notice)}" for notice in head.notices)
         told = [broken(begins, columns_of(stderr=True), 4), *notes]
