@@ -142,6 +142,24 @@ def test_a_test_whose_name_holds_a_time_or_a_random_value_is_compared_without_it
     assert of_old_tests([left_out], nothing_changed).vanished == ("is a number > takes 2",)
 
 
+@each(
+    ("base", "work", "vanished"),
+    [
+        ("a b-", "a", ("b",)), ("a b-", "a b?", ("b",)), ("a b-", "a b", ()), ("a b-", "a b-", ()),
+        ("a t::f[1] t::f[2]-", "a t::f[1]", ("t::f[2]",)), ("a t::f[1]-", "a t::f[2]", ()), ("a hook-", "a b", ()), ("a a.py-", "a a.py::b", ()),
+    ],
+)  # fmt: skip
+def test_a_test_that_failed_and_no_longer_runs_or_is_skipped_is_not_answered(
+    base: str, work: str, vanished: tuple[str, ...]
+) -> None:
+    assert of_old_tests([Check(base=shown(base), work=shown(work))], nothing_changed).vanished == vanished
+
+
+def test_a_failure_that_kept_others_from_running_is_answered_only_if_tests_of_the_base_run_now() -> None:
+    check = Check(base=shown("a hook-"), work=shown("a b"))
+    assert of_old_tests([check], all_changed).vanished == ("hook",), "the work wrote this test itself"
+
+
 def test_a_test_whose_text_stands_below_another_name_has_not_vanished() -> None:
     check = Check(base=shown("a b"), work=shown("a c"))
     assert of_old_tests([check], all_changed, renamed="b".__eq__).vanished == ()

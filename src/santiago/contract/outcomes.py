@@ -111,7 +111,7 @@ class Verdict:
     changed: tuple[str, ...] = ()
     """Tests of the base whose text the work changed, and that fail on the work as they stood before."""
     vanished: tuple[str, ...] = ()
-    """Tests of the base that no longer run with the work, or are skipped anew."""
+    """Tests of the base that no longer run with the work, or are skipped anew, whether they passed or failed there."""
     difference: str = ""
     """What the work did to the tests in question, as a patch for people."""
     doubts: tuple[DoubtfulLine, ...] = ()

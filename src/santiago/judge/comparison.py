@@ -96,6 +96,14 @@ def vanished(before: Shown, after: Shown) -> list[str]:
     return _without_standing(gone, before, after)
 
 
+def unanswered(before: Shown, after: Shown) -> list[str]:
+    """Return the tests that failed before and no longer run, or are skipped now, while fewer cases of their name run."""
+    then, now = (Counter(map(_lasting_name, (*one.passing, *one.failing))) for one in (before, after))
+    ran = (after.passing, after.failing, (WHOLE,))
+    gone = [test for test in before.failing if not any(test in some for some in ran) and not passes(test, after)]
+    return [test for test in gone if now[_lasting_name(test)] < then[_lasting_name(test)]]
+
+
 def passes(test: str, shown: Shown) -> bool:
     """Tell whether a test passes. A file that could not be loaded before passes if its tests run and none of them fails."""
     if test == WHOLE:

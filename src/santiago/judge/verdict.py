@@ -17,7 +17,7 @@ from santiago.contract.codec import canonical, to_data
 from santiago.contract.outcomes import CheckResult, CheckVerdict, Proof, Verdict
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
-from santiago.judge.comparison import WHOLE, Shown, fails_alike, lacks_coverage, lost, passes, vanished
+from santiago.judge.comparison import WHOLE, Shown, fails_alike, lacks_coverage, lost, passes, unanswered, vanished
 from santiago.judge.naming.named_tests import Tests, name_of
 from santiago.judge.trees import Trees
 
@@ -139,7 +139,7 @@ def of_old_tests(found: Verdict, checks: Sequence[Check], texts: Trees, speaks_o
 
 def _fates(check: Check, texts: Trees, speaks_of: Tells) -> Iterator[tuple[Fate, bool, str]]:
     """Yield what becomes of each test of the base that the work, or its tests, make end in another way."""
-    gone = [] if check.came_with_work else _gone(check, texts.renamed)
+    gone = [] if check.came_with_work else _gone(check, texts)
     yield from (("is gone", False, test) for test in gone)
     if check.old_tests is None or check.came_with_work:
         return
@@ -166,12 +166,17 @@ def _without_excused(check: Check, old: Shown, texts: Trees) -> Shown:
     return replace(old, tests=tests, result=replace(old.result, verdict=CheckVerdict.PASS))
 
 
-def _gone(check: Check, renamed: Tells) -> list[str]:
-    """Return the tests that are gone. A renamed test is not gone if it passes under its new name."""
+def _gone(check: Check, texts: Trees) -> list[str]:
+    """Return the tests that are gone. A renamed test is not gone if it passes under its new name.
+
+    A test that failed is not gone if its failure kept others from running that run now: it was a hook, or a file.
+    """
     found = vanished(check.base, check.work)
-    left = [test for test in found if not renamed(test)]
-    new = sum(test not in (check.base.tests or {}) for test in check.work.passing)
-    return left if len(found) - len(left) <= new else found
+    new = [test for test in check.work.passing if test not in (check.base.tests or {}) and test != WHOLE]
+    if check.said_no and check.work.tests and not check.earlier and all(map(texts.text_changed, new)):
+        found += unanswered(check.base, check.work)
+    left = [test for test in found if not texts.renamed(test)]
+    return left if len(found) - len(left) <= len(new) else found
 
 
 def is_proved(checks: Sequence[Check]) -> bool:

@@ -27,7 +27,7 @@ _EASED = (
 )
 _BROKEN = "These tests passed before the work. In their old form they fail with it:\n\n{}\n\nChange the code so that they pass again."
 _CHANGED = "The work changed what these existing tests expect. In their old form they fail:\n\n{}"
-_VANISHED = "These tests passed before, and no longer run with the work:\n\n{}"
+_VANISHED = "These tests ran before, and no longer run with the work:\n\n{}"
 
 
 def listed(tests: Sequence[str]) -> str:
