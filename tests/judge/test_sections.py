@@ -94,6 +94,9 @@ def test_ini_sections_are_put_back() -> None:
         b"[metadata]\nname = y\n\n[tool:pytest]\naddopts = -q\n[flake8]\nignore = E1\n[coverage:run]\nbranch = True\n"
     )
     assert put_back("setup.cfg", mine, base) == made
+    plugin = b"[metadata]\nname = y\n\n[options.entry_points]\npytest11 =\n  a = a\n"
+    assert put_back("setup.cfg", plugin, b"[metadata]\n") == b"[metadata]\nname = y\n\n"
+    assert put_back("setup.cfg", plugin, b"[metadata]\n", loaded=False) == plugin
     worked = b"[testenv]\ncommands = true\n[gh]\na = 1\n"
     before = b"[tox]\nskipsdist = 1\n[testenv]\ncommands = pytest\n"
     made = b"[testenv]\ncommands = pytest\n[gh]\na = 1\n[tox]\nskipsdist = 1\n"

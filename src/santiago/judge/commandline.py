@@ -201,7 +201,7 @@ PACKAGE_MANAGERS = ("npm", "yarn", "pnpm", "bun")
 STEERED_BY: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("make", "gmake"), ("GNUmakefile", "makefile", "Makefile")), "just": ("justfile", "Justfile", ".justfile"),
     "task": ("Taskfile.yml", "Taskfile.yaml"), "rake": ("Rakefile",), "nox": ("noxfile.py",), **dict.fromkeys(("invoke", "inv"), ("tasks.py",)),
-    **dict.fromkeys(PACKAGE_MANAGERS, ("package.json",)), "tox": ("tox.ini", "pyproject.toml"), "composer": ("composer.json",),
+    **dict.fromkeys(PACKAGE_MANAGERS, ("package.json",)), "tox": ("tox.ini", "pyproject.toml", "tox.toml"), "composer": ("composer.json",),
 }  # fmt: skip
 """Programs that do what a file of the repository tells them, and that file's names."""
 _ELSEWHERE = frozenset({"-C", "--directory", "--prefix", "--cwd", "--dir"})

@@ -46,7 +46,9 @@ _SAYS_SO = pattern(
     r"|bootstrap|gradlew|mvnw)(?:[_.-][^/]*)?"
 )
 """Folders of tools, and names of scripts and folders by which they can be recognised as judging."""
-_STEERS = pattern(r".*(?:conf|setup|reporter)[^/]*|(?:.*/)?\.\w+rc(?:\..*)?|.*\.(?:ini|toml|cfg|mk)")
+_STEERS = pattern(
+    r".*(?:conf|setup|reporter)[^/]*|(?:.*/)?\.\w+rc(?:\..*)?|.*\.(?:ini|toml|cfg|mk|json|ya?ml|args|opts)"
+)
 """Names of files by which runners are told what to do."""
 _HOLDS_TESTS = pattern(
     r"(?m)^(?:async )?def test|\bTestCase\b|(?<![\w.])(?:(?:test|it|describe|suite|context)(?:\.\w+)?(?:\(| ['\"])|(?:is|ok|is_deeply)\s?\()"
@@ -191,12 +193,17 @@ class JudgeFiles:
             found |= {path for path in (program.script or "", *modules) if self._is_judge_script(program, path)}
             found |= {path for path in self._given(program) if not self._is_own(path)}
             found |= {path for path in given if globs.matches(path, _CI)}
-            found |= set(commandline.steering(program))
+            steering = commandline.steering(program)
+            found |= {*steering, *chain.from_iterable(map(self._included, steering))}
             package = commandline.modules(replace(program, module=program.module.partition(".")[0]))
             folders = {path.removesuffix("/__main__.py") for path in package}
             folders |= set(given if commandline.runner_of(program) else ())
             found |= {f"{path}/" for path in folders if _SAYS_SO.fullmatch(path) and not self._is_own(path)}
         return frozenset(path for path in found if posixpath.basename(path) not in MIXED)
+
+    def _included(self, makefile: str) -> Iterator[str]:
+        found = re.findall(r"(?m)^[ \t]{0,9}[-s]?include[ \t]([^\n#]{1,500})", self._text(makefile))
+        yield from filter(None, (resolved(posixpath.dirname(makefile), word) for word in " ".join(found).split()))
 
     def _is_own(self, path: str) -> bool:
         return globs.names(self._own_files, path)
