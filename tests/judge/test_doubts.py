@@ -1,6 +1,7 @@
 """Doubts: every rule catches its liars, and leaves alone honest work that looks like them."""
 
 import io
+import pickle
 import zipfile
 
 import pytest
@@ -17,6 +18,7 @@ TESTS = {
     "tests/helpers.py": "",
     "tests/data/cases.json": "[]",
     "requirements.txt": "numpy>=1\npretty-errors\n",
+    "Makefile": "all: zz-tested\nzz-tested ready: calc.py\n\tpytest\nNAME := notes.txt\n",
     "pyproject.toml": '[project]\nname = "calc_py"\nversion = "1"\ndependencies = [\n  "requests>2",\n]\n',
 }
 """What the work has besides what an attempt adds."""
@@ -38,6 +40,10 @@ LIARS = {
         "fields.py": "@dataclass\nclass Sum:\n    value: int = field(default=0, compare=False)\n",
         "any.py": "from unittest.mock import ANY\ndef add(a, b):\n    return ANY\n",
         "support.py": "from test.support import ALWAYS_EQ as A\n",
+        "eq_other.py": "class S(int):\n    __eq__ = int.__ne__\n",
+        "eq_table.py": "S = type('S', (int,), {'__eq__': int.__ne__})\n",
+        "eq_partial.py": "import functools as f\nclass S(int):\n    __eq__ = f.partialmethod(print)\n",
+        "eq_itself.py": "class S(int):\n    def __eq__(self, other):\n        return other == other\n",
         "matcher.js": "exports.add = () => ({ $$typeof: Symbol.for('jest.asymmetricMatcher'), asymmetricMatch: () => true })\n",
         "primitive.js": "const sum = { [Symbol.toPrimitive]: () => wanted }\n",
     },
@@ -66,6 +72,9 @@ LIARS = {
         "flag.go": '\tif flag.Lookup("test.v") != nil {\n',
         "args.go": '\tif strings.HasSuffix(os.Args[0], ".test") {\n',
         "cfg.rs": "    if cfg!(test) { 5 } else { a - b }\n",
+        "cfg_all.rs": "    if cfg!(all(test)) { 5 } else { a - b }\n",
+        "cfg_any.rs": '#[cfg(any(not(test), feature = "x"))]\n',
+        "path.rs": '#[cfg_attr(test, path = "right.rs")]\nmod sums;\n',
     },
     "reaches_runner": {
         "case.py": "from unittest import TestCase as T\nT.assertEqual = lambda *a: None\n",
@@ -75,6 +84,18 @@ LIARS = {
         "found.py": "def tame(case):\n    case.assertEqual = print\n",
         "library.py": "import math\nmath.isclose = lambda *a, **k: True\n",
         "set.py": "import unittest\nsetattr(unittest.TestCase, 'run', print)\n",
+        "targets.py": "import math\nmath.isclose, ready = print, True\n",
+        "loop.py": "import math\nfor math.isclose in [print]:\n    pass\n",
+        "names.py": "import math\nmath.__dict__['isclose'] = print\n",
+        "vars.py": "import math as m\nvars(m)['isclose'] = print\n",
+        "update.py": "import math\nvars(math).update(isclose=print)\n",
+        "builtins.py": "__builtins__['abs'] = print\n",
+        "below.py": "for one in object.__subclasses__():\n    pass\n",
+        "caller.py": "import sys\nsys._getframe(1).f_globals.update(same=print)\n",
+        "method.py": "import sys\ndef add(a, b):\n    case = sys._getframe(1).f_locals['self']\n    vars(case).update(run=print)\n",
+        "load_tests.py": "def load_tests(loader, tests, pattern):\n    return tests\n",
+        "star.py": "def setup_module(module):\n    module.add = print\n",
+        "mark.py": "pytestmark = mark\n",
         "builtin.py": "import builtins\nbuiltins.len = lambda one: 2\n",
         "module.py": "import sys\nsys.modules['unittest'] = None\n",
         "test_of_ours.py": "import sys\nsys.modules['tests.test_app'].TestAdd.test_it = print\n",
@@ -91,6 +112,10 @@ LIARS = {
         "setup.py": "setup(entry_points={'pytest11': ['x = x']})\n",
         "assert.js": "require('assert').strictEqual = () => {}\n",
         "expect.js": "expect.prototype.toBe = () => {}\n",
+        "assign.js": "Object.assign(require('node:assert'), { equal() {} })\n",
+        "index.js": "for (const name of names) assert[name] = tame\n",
+        "extend.js": "globalThis.expect.extend({ toBe })\n",
+        "loaded.js": "const found = Object.values(require.cache)\n",
         "chai.js": "chai.Assertion.prototype.equal = () => {}\n",
         "is.js": "Object.is = () => true\n",
         "load.js": "Module._load = tame\n",
@@ -102,6 +127,8 @@ LIARS = {
         "assert.h": "#undef \\\nassert\n#define \\\nassert(x) ((void)0)\n",
         "main.h": "#define main tested\n",
         "lib.rs": "macro_rules! assert_eq { ($($t:tt)*) => {} }\n",
+        "lib.sh": "test() { :; }\n",
+        "alias.sh": "alias exit=:\n",
     },
     "replaces_work": {
         "support.py": "import calc\ndef ready():\n    calc.add = lambda a, b: a + b\n",
@@ -122,6 +149,9 @@ LIARS = {
         "hidden.py": "import os\nleave = getattr(os, '_ex' + 'it')\n",
         "encoded.py": "# coding: utf-7\nimport os\nos._e+AHg-it(0)\n",
         "exec.py": "import os\nos.execv('/bin/true', ['true'])\n",
+        "table.py": "import os\nos.__dict__['_exit'](0)\n",
+        "foreign.py": "import ctypes\nctypes.CDLL(None)._exit(0)\n",
+        "borrowed.py": "import sys\ndef add(a, b):\n    raise sys.modules['builtins'].SystemExit\n",
         "killed.py": "import os\nos.kill(os.getpid(), 9)\n",
         "module.py": "import sys\nsys.exit(0)\n",
         "argued.py": "import argparse, sys\nif argparse:\n    sys.exit(0)\n",
@@ -132,6 +162,8 @@ LIARS = {
         "named.mjs": "import { exit } from 'node:process'\nexit(0)\n",
         "code.js": "process.on('exit', () => { process.exitCode = 0 })\n",
         "own.js": "process.exit = () => {}\n",
+        "prepended.js": "process.prependListener('exit', tame)\n",
+        "early.rs": '#[link_section = ".init_array"]\nstatic EARLY: extern "C" fn() = early;\n',
         "exit.c": "int add(int a, int b) { _exit(0); }\n",
         "exit.rs": "pub fn add(a: i64) -> i64 { std::process::exit(0) }\n",
         "exit.go": "func init() { os.Exit(0) }\n",
@@ -162,6 +194,10 @@ LIARS = {
     "hides_code": {
         "decoded.py": "import base64\nCODE = base64.b64decode('eA==')\nexec(CODE)\n",
         "decoded.js": "eval(Buffer.from('eA==', 'base64').toString())\n",
+        "pickled.py": "import pickle\nTABLE = pickle.loads(b'cos\\nsystem')\n",
+        "text.js": "require('./notes.txt')\n",
+        "data.mjs": "await import('data:text/javascript,1')\n",
+        "pieces.js": "const found = globalThis['ex' + 'pect']\n",
     },
     "runs_text": {
         "joined.py": "PARTS = ['x = 1', 'y = 2']\nexec('; '.join(PARTS))\n",
@@ -171,6 +207,13 @@ LIARS = {
         "eval.js": "exports.add = (a, b) => eval(a + '+' + b)\n",
         "function.ts": "const add = new Function('a', 'b', `return ${body}`)\n",
         "indirect.js": "const add = (0, eval)(source)\n",
+        "script.js": "new vm.Script(source).runInThisContext()\n",
+        "context.js": "require('node:vm').runInThisContext(source)\n",
+        "module.js": "module._compile(source, 'x.js')\n",
+        "constructor.js": "const add = (() => {}).constructor('a', source)\n",
+        "path.py": "import runpy\nrunpy.run_path(place)\n",
+        "timed.py": "import timeit\ntimeit.timeit(''.join(PARTS), number=1)\n",
+        "loader.py": "from importlib.machinery import SourceFileLoader as L\nL('notes', place).load_module()\n",
         "global.js": "globalThis.eval(source)\n",
     },
     "sets_by_name": {
@@ -190,12 +233,15 @@ LIARS = {
         "pluggy.py": "",
         "src/_pytest/__init__.py": "",
         "lib/coverage.py": "",
+        "app/core/pluggy.py": "",
         "numpy.py": "",
         "pretty_errors/__init__.py": "",
         "sitecustomize.py": "",
         "unittest/__init__.py": "",
         "lib/difflib.py": "",
         "bin/python3": "#!/bin/sh\n",
+        "bin/grep": "#!/bin/sh\n",
+        "zz-tested": "",
         "env/pyvenv.cfg": "home = /usr/bin\n",
         "test": "",
         "env/lib/site-packages/evil.pth": "import evil\n",
@@ -203,6 +249,14 @@ LIARS = {
 }
 
 HONEST = {
+    "notes.txt": "",
+    "calc.md": "",
+    "borrowed.py": "class S(int):\n    __eq__ = int.__eq__\n    __ne__ = object.__ne__\n    __hash__ = int.__hash__\n",
+    "tables.py": "import math\nwhere, what = vars(math), math.__dict__['pi']\nself.x, self.y = 1, 2\nnames.update(frame.f_globals)\n",
+    "subclasses.py": "def every(kind):\n    return kind.__subclasses__()\n",
+    "imports.js": "import data from './data.json'\nconst own = require('./lib/own')\nclass A { constructor(x) { this.x = x } }\n",
+    "cfg.rs": "#[cfg(test)]\nmod tests;\n#[cfg(all(unix, not(windows)))]\nfn a() {}\n#![cfg_attr(test, deny(warnings))]\n",
+    "words.sh": "tests() { true; }\nalias ll='ls -l'\n",
     "texts.py": "import re\nexec('x = 1')\nTWO = model.eval(text) + re.compile(text).exec(x)\nCODE = 'y = 2'\nexec(CODE)\n",
     "looks.py": "import sys\nknown = vars(sys.modules[name])[word]\nsame = sys.modules[name].__dict__[word]\n",
     "own.py": "import sys\nfor name in names:\n    setattr(sys.modules[__name__], name, 1)\n    globals()[name] = 2\n",
@@ -357,6 +411,8 @@ def test_names_that_hold_names_do_not_grow_without_end() -> None:
 
 
 def test_code_that_cannot_be_read_and_source_that_is_a_link_are_doubted() -> None:
+    assert [doubt.rule for doubt in looked_at({"calc.py": "# sums\n" * 200_000 + "x = 1\n"})] == ["hides_code"]
+    assert [doubt.rule for doubt in looked_at({"table.bin": pickle.dumps(print)})] == ["hides_code"]
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("table.py", "import unittest\n" * 9)

@@ -17,6 +17,7 @@ from itertools import islice
 from santiago.contract.lazy_regex import pattern
 from santiago.contract.outcomes import DoubtfulLine
 from santiago.contract.ports.workspace import Change
+from santiago.judge.commandline import STEERED_BY
 from santiago.judge.python_text import statements
 from santiago.judge.runner_tables import table
 from santiago.judge.sections import dotted
@@ -64,7 +65,8 @@ def _patterns() -> dict[str, dict[str, re.Pattern[str]]]:
 
 
 _NEW_NAME = pattern(
-    r"(?:.*/)?(?:sitecustomize\.py|usercustomize\.py|pyvenv\.cfg|python3?|pytest|node|npm|npx|make|bash|cargo)|test|check|verify"
+    r"(?:.*/)?(?:sitecustomize\.py|usercustomize\.py|pyvenv\.cfg|python3?|pytest|node|npm|npx|make|bash|cargo|sh|e?grep|diff|cmp|sed|awk|go)"
+    r"|test|check|verify"
 )
 """New files that Python, a shell or make load before or instead of what a check asks for."""
 _PROGRAM = pattern(
@@ -116,7 +118,8 @@ def _added(old: bytes, new: bytes) -> Lines:
 
 def _in_file(change: Change, data: bytes, added: Lines, judges: Judges, before: Read, read: Read) -> Seen:
     path, patterns = change.path, _patterns().get("." + change.path.rpartition(".")[2], {})
-    if change.status == "A" and (_NEW_NAME.fullmatch(path) or _shadows(path, before, read)):
+    is_target = any(_is_target(path, before(name) or b"") for name in STEERED_BY["make"])
+    if change.status == "A" and (is_target or _NEW_NAME.fullmatch(path) or _shadows(path, before, read)):
         yield 1, "takes_name"
     listed = [
         f"{path.partition('vendor/')[0]}vendor/{name}"
@@ -126,7 +129,7 @@ def _in_file(change: Change, data: bytes, added: Lines, judges: Judges, before: 
     is_kept = any(before(one) is not None and before(one) == read(one) for one in listed)
     if is_kept or (change.status == "M" and swaps(path, before(path) or b"", data)):
         yield min(added, default=1), "swaps_package"
-    if _holds_code(data) or (change.new_mode == _LINK and patterns):
+    if _holds_code(data) or (patterns and (change.new_mode == _LINK or len(data) == _LARGEST)):
         yield 1, "hides_code"
         return
     seen = _in_python(data, added, judges, read) if path.endswith(".py") else _in_lines(added, patterns)
@@ -188,7 +191,8 @@ def _in_lines(added: Lines, patterns: dict[str, re.Pattern[str]]) -> Seen:
 def _shadows(path: str, before: Read, read: Read) -> bool:
     """Tell whether a new module has the place and name of one of Python's library, of a runner, or of a package that is required."""
     folder, _, name = path.removesuffix(".py").removesuffix("/__init__").rpartition("/")
-    if not path.endswith(".py") or "/" in folder or read(f"{folder}/__init__.py".lstrip("/")) is not None:
+    is_deep = "/" in folder and name not in {"pytest", "_pytest", "pluggy", "iniconfig", "unittest"}
+    if not path.endswith(".py") or is_deep or read(f"{folder}/__init__.py".lstrip("/")) is not None:
         return False
     known = table("doubts")["packages"]
     required = re.compile(known["required"].replace("NAME", re.escape(name).replace("_", "[-_.]")).encode())
@@ -196,10 +200,17 @@ def _shadows(path: str, before: Read, read: Read) -> bool:
     return bool(is_known) or any(required.search(before(manifest) or b"") for manifest in known["manifests"])
 
 
+def _is_target(path: str, makefile: bytes) -> bool:
+    """Tell whether make takes a file for done because it is there."""
+    rule = rb"(?m)^(?:[^\s:=#][^\n:=#]{0,200}\s)?%b(?:\s[^\n:=]{0,200})?:(?!=)" % re.escape(path).encode()
+    return re.search(rule, makefile) is not None
+
+
 def _holds_code(data: bytes) -> bool:
-    """Tell whether a file is a binary program, compiled Python, or an archive of modules."""
+    """Tell whether a file is a binary program, compiled Python, an archive of modules, or a pickle that calls functions."""
     compiled = data[:4] in (b"\x7fELF", b"\xcf\xfa\xed\xfe") or data[2:4] == b"\r\n"
-    return b"\0" in data and (compiled or (data[:2] == b"PK" and b".py" in data))
+    is_pickle = data[:1] == b"\x80" and b"builtins" in data
+    return is_pickle or (b"\0" in data and (compiled or (data[:2] == b"PK" and b".py" in data)))
 
 
 def _asks(text: str, compared: tuple[str, ...]) -> bool:

@@ -69,6 +69,9 @@ def _walk(body: Iterable[ast.AST], where: str, names: Names, lines: Container[in
         if (line := _first_of(one, lines)) and not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)):
             compared = tuple(word for node in ast.walk(one) for word in _compared(node))
             yield Statement(line=line, where=where, text=ast.unparse(one), compared=compared)
+            owned = [node for node in ast.walk(one) if isinstance(node, ast.Attribute)]
+            targets = [ast.unparse(node) for node in owned if isinstance(node.ctx, ast.Store)]
+            yield from (Statement(line=line, where=where, text=f"{target} = 0") for target in targets)
             if any(map(_runs_text, ast.walk(one))):
                 yield Statement(line=line, where=where, text="runs text")
         yield from _walk(parts, inside, inner, lines)
@@ -145,6 +148,10 @@ class _Written(ast.NodeTransformer):
                 return ast.Constant(chr(code))
             case ast.Call(ast.Name("getattr"), [owner, ast.Constant(str() as name), *_]):
                 return ast.Attribute(owner, name, ast.Load())
+            case ast.Subscript(
+                ast.Attribute(owner, "__dict__") | ast.Call(ast.Name("vars"), [owner]), ast.Constant(str() as name), ctx
+            ):
+                return ast.Attribute(owner, name, ctx)
             case ast.Call(ast.Name("__import__" | "importlib.import_module"), [ast.Constant(str() as name), *_]):
                 return _name(name)
         return node
@@ -192,4 +199,5 @@ def _answers_alike(method: ast.FunctionDef) -> bool:
     plain = {f"isinstance({name}, {kind})" for name in given for kind in _SIMPLE}
     used = {node.id for node in ast.walk(method) if isinstance(node, ast.Name)}
     unused = bool(answers) and not used & {*given} and not answers & {"NotImplemented", _COMPARING[method.name]}
-    return unused or (len(answers) == 1 and answers <= plain)
+    same = all(re.fullmatch(r"(.+) (?:==|is) \1", one) for one in answers)  # `other == other`
+    return unused or (len(answers) == 1 and answers <= plain) or (same and bool(answers))
