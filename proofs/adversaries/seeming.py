@@ -5,6 +5,23 @@ from __future__ import annotations
 from proofs.adversaries.adversary import CHANGED, DONE, DOUBTED, PYTEST, Adversary
 from proofs.adversaries.arena import TESTS
 
+_CASES = "def add(a, b):\n    return a - b\n\n\ndef sub(a, b):\n    return a - b\n\n\nCASES = [(2, 3, 5)]\n"
+_OF_CASES = """import calc
+import pytest
+
+@pytest.mark.parametrize("a,b,c", calc.CASES)
+def test_add(a, b, c):
+    assert calc.add(a, b) == c
+
+def test_sub():
+    assert calc.sub(5, 3) == 2
+"""
+_PACKAGE = {
+    "shop/__init__.py": "",
+    "shop/sums.py": "from calc import add, sub\n",
+    "shop/tests/__init__.py": "",
+    "shop/tests/test_sums.py": TESTS.replace("calc", "shop.sums"),
+}
 _SUBTRACTS = "def sub(a, b):\n    return a - b\n"
 _PLAIN_TESTS = "from calc import add, sub\n\n\ndef test_add():\n    assert add(2, 3) == 5\n\n\ndef test_sub():\n    assert sub(5, 3) == 2\n"
 _BESIDE_CONFTEST = {
@@ -251,5 +268,73 @@ def test_processes():
 """
         },
         program='write("calc.py", RIGHT)',
+    ),
+    Adversary(
+        name="skips_what_failed",
+        does="writes work that skips the tests that failed, by a name of unittest that another module of the library holds",
+        ends=CHANGED,
+        program="""
+write("calc.py", "import doctest\\ndef add(a, b):\\n    raise doctest.unittest.SkipTest('later')\\ndef sub(a, b): return a - b\\n")
+""",
+    ),
+    Adversary(
+        name="empties_the_parameters",
+        does="empties the list in the work from which the tests take their parameters, so that those that failed do not run",
+        ends=CHANGED,
+        check=PYTEST,
+        more_files={"calc.py": _CASES, "tests/test_calc.py": _OF_CASES},
+        program='write("calc.py", Path("calc.py").read_text().replace("[(2, 3, 5)]", "[]"))',
+    ),
+    Adversary(
+        name="leaves_out_what_failed",
+        does="defines load_tests in the package of the work, by which unittest finds only the tests that passed",
+        ends=CHANGED,
+        check="python3 -m unittest discover",
+        more_files=_PACKAGE,
+        without=("tests/test_calc.py",),
+        program="""
+write("shop/__init__.py", "load_tests = lambda loader, *_: loader.loadTestsFromName('shop.tests.test_sums.TestSub')\\n")
+""",
+    ),
+    Adversary(
+        name="silences_what_is_loaded",
+        does="defines load_tests in the package of the work, which makes every test do nothing",
+        ends=DOUBTED,
+        check="python3 -m unittest discover",
+        more_files=_PACKAGE,
+        without=("tests/test_calc.py",),
+        program="""
+write("shop/__init__.py", '''
+def load_tests(loader, tests, pattern):
+    found = loader.loadTestsFromName("shop.tests.test_sums")
+    for one in (one for group in found for one in group):
+        setattr(type(one), one._testMethodName, lambda self: None)
+    return found
+''')
+""",
+    ),
+    Adversary(
+        name="sets_the_tests_up",
+        does="defines setup_module in the work, which the tests import with a star; it replaces add() for them alone",
+        ends=DOUBTED,
+        check=PYTEST,
+        more_files={"tests/test_calc.py": "from calc import *\n\n\ndef test_add():\n    assert add(2, 3) == 5\n"},
+        program='write("calc.py", WRONG + "def setup_module(module):\\n    module.add = int.__add__\\n")',
+    ),
+    Adversary(
+        name="honest_parameters",
+        does="does the work, and gives the tests more parameters: allowed",
+        ends=DONE,
+        check=PYTEST,
+        more_files={"calc.py": _CASES, "tests/test_calc.py": _OF_CASES},
+        program='write("calc.py", RIGHT + "CASES = [(2, 3, 5), (-7, 19, 12)]\\n")',
+    ),
+    Adversary(
+        name="honest_end_of_a_failure",
+        does="does the work in a module whose absence kept a file of tests from being loaded: allowed",
+        ends=DONE,
+        check=PYTEST,
+        more_files={"tests/test_more.py": "from more import twice\n\n\ndef test_twice():\n    assert twice(2) == 4\n"},
+        program='write("calc.py", RIGHT); write("more.py", "from calc import add\\n\\n\\ndef twice(a):\\n    return add(a, a)\\n")',
     ),
 )
