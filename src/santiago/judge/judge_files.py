@@ -33,7 +33,7 @@ TESTS: tuple[str, ...] = (
     "**/spec/**/*.{rb,js,ts,jsx,tsx,php}", "**/*Tests/*.swift", "t/**/*.{t,sh,pl,py}", "**/features/steps/**",
     # what results are held against
     "**/{__snapshots__,__image_snapshots__,golden,goldens}/**", "**/*.{snap,golden,ambr,feature}", "**/*.approved.*",
-    *(f"**/{name}.{_DATA}" for name in ("expected/**/*", "expected", "expected[_-]*", "*[._-]expected")),
+    *(f"**/{name}.{_DATA}" for name in ("expected/**/*", "snapshots/**/*", "expected", "expected[_-]*", "*[._-]expected")),
     # what helps tests, by its name
     "**/conftest.py", f"**/{{test-*,setupTests}}.{_CODE}", *NAMED_TESTS,
 )  # fmt: skip
