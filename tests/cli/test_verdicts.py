@@ -101,6 +101,16 @@ def test_a_test_that_stood_and_failed_proves_the_work_also_if_that_ends_in_sys_e
     assert (story(repo)["status"], story(repo)["proof"]) == ("done", "proved")
 
 
+def test_the_examples_of_a_new_module_show_it(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "repo", {**BASE, "pytest.ini": "[pytest]\naddopts = --doctest-modules\n"})
+    ran = run(
+        repo,
+        {"sums.py": SOURCE.replace(":\n", ':\n    """\n    >>> add(1, 2)\n    3\n    """\n', 1)},
+        check=f"{sys.executable} -m pytest -q",
+    )
+    assert (ran.returncode, story(repo)["proof"]) == (0, "own_tests"), ran.stderr
+
+
 def test_tests_are_put_back_as_a_whole_where_examples_in_docstrings_are_run_too(tmp_path: Path) -> None:
     settings = {"pytest.ini": "[pytest]\naddopts = --doctest-modules\n"}
     repo = repository(tmp_path / "repo", {**BASE, **ONCE, **settings})

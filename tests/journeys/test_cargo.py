@@ -20,11 +20,19 @@ PRD = """\
 
 - **R1** A discount in percent is taken off a total
   - `discounted(1000, 10)` is 900
+- **R2** Prices are printed with their currency
+  - `printed(150)` is `1.50 EUR`
 """
 SHOP = {
     "Cargo.toml": '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n', "src/lib.rs": "\n".join((CODE, TESTS, ONE + "}\n")), "docs/prd.md": PRD,
     ".gitignore": "/target\n",
 }  # fmt: skip
+PRINTED = (
+    "pub fn printed(cents: u64) -> String {\n    format!(\"{}.{:02} EUR\", cents / 100, cents % 100)\n}\n\n" + TESTS
+    + "    #[test]\n    fn of_one_and_a_half() {\n        assert_eq!(printed(150), \"1.50 EUR\");\n    }\n}\n"
+)  # fmt: skip
+IN_FILES = {"src/lib.rs": "\n".join(("pub mod text;\n", CODE, MORE, TESTS, ONE, TWO + "}\n")),
+            "src/text/mod.rs": "pub mod prices;\n", "src/text/prices.rs": PRINTED}  # fmt: skip
 WORK = {"src/lib.rs": "\n".join((CODE, MORE, TESTS, ONE, TWO + "}\n"))}
 
 
@@ -36,9 +44,10 @@ def test_a_rust_package(tmp_path: Path) -> None:
     ann.clones(shared(tmp_path, "shop", SHOP))
     assert "Found  cargo test   (because of Cargo.toml)" in ann.types("santiago init")
     ann.types("git add santiago.toml && git commit -q -m 'Set santiago up'")
-    ann.installs("worker", {"A discount in percent is taken off a total": WORK})
+    works = {"A discount in percent is taken off a total": WORK, "Prices are printed with their currency": IN_FILES}
+    ann.installs("worker", works)
     ran = ann.types("santiago run docs/prd.md --agent worker")
-    assert "success  1 done: " in ran
-    assert "own_tests)" in ran
+    assert "success  2 done: 2 shown" in ran
+    assert ran.count("own_tests)") == 2  # the second story's tests stand in files that only it has
     ann.types(f"git merge -q {branch_of(ran)}")
     assert MERGED in ann.types("santiago status")

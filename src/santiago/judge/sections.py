@@ -139,7 +139,9 @@ def _with_examples(work: str, base: str) -> str:
 
 
 def with_new_examples(path: str, base: bytes, work: bytes) -> bytes:
-    """Return a file of the base with the work's examples of what the base does not define. They fail there."""
+    """Return a file of the base with the work's examples, or tests in Rust, of what the base does not define. They fail there."""
+    if path.endswith(".rs"):
+        return put_back(path, base, work)
     if not path.endswith(".py") or b">>> " not in work or max(len(base), len(work)) > _LONGEST:
         return base
     try:
@@ -163,3 +165,17 @@ def _with_modules(work: str, base: str) -> str:
         same = [one[0] for one in _RUST_TESTS.finditer(work) if one[2] == found[2]]
         work = work.replace(same[0], found[0], 1) if same else f"{work.rstrip()}\n\n{found[0]}\n"
     return work
+
+
+def modules_above(path: str) -> tuple[str, ...]:
+    """Return the files that may make a file of Rust a module of theirs."""
+    folder = path.removesuffix("/mod.rs").rpartition("/")[0]
+    names = (f"{folder}/lib.rs", f"{folder}/main.rs", f"{folder}/mod.rs", f"{folder}.rs")
+    return tuple(name.lstrip("/") for name in names) if path.endswith(".rs") else ()
+
+
+def declaration(path: str, text: bytes) -> bytes:
+    """Return the line that makes a file of Rust a module, where this text has it."""
+    name = re.escape(path.removesuffix("/mod.rs").rpartition("/")[2].removesuffix(".rs"))
+    found = re.search(rf"^[ \t]*(?:pub(?:\([^)\n]*\))? )?mod {name};", text.decode(errors="replace"), re.MULTILINE)
+    return found[0].encode() if found else b""

@@ -14,7 +14,7 @@ from santiago.contract.ports.workspace import Workspace
 from santiago.contract.record import lean
 from santiago.judge.judge_files import NAMED_TESTS, JudgeFiles
 from santiago.judge.naming.named_tests import file_of, name_of
-from santiago.judge.sections import put_back, with_new_examples
+from santiago.judge.sections import declaration, modules_above, put_back, with_new_examples
 
 _SHARED_FOLDER = (".go", ".java", ".kt", ".cs", ".swift")
 """Languages in which the files of a folder see each other without an import."""
@@ -64,19 +64,37 @@ class Trees:
 
     def with_new_tests(self, onto: str | None = None) -> str:
         """Return the base, or the commit before any work of the story, with the tests of the work."""
-        return self._composed(onto or self.base, self.work, self.tests, new=True)
+        onto = onto or self.base
+        return self._composed(onto, self.work, [path for path in self.tests if not self._moved(path, onto)], new=True)
+
+    def _moved(self, path: str, onto: str) -> bool:
+        """Tell whether a file of Rust is new, and its module is not."""
+        above = (declaration(path, self._read(onto, one)) for one in modules_above(path))
+        return any(above) and path not in self.workspace.files(onto)
 
     def _composed(self, onto: str, judges_from: str, paths: Sequence[str], *, new: bool = False) -> str:
         mixed: dict[str, bytes] = {}
         for path in paths:
             if self._is_shared(path):
-                mine = self.workspace.read(onto, path)
+                mine = mixed.get(path) or self.workspace.read(onto, path)
+                if mine is None and new and not self.files.is_mixed(path):
+                    mine = b""  # what else is in a new file is the work
+                    self._declare(path, onto, mixed)
                 if mine is not None:
                     theirs = self._read(judges_from, path)
                     mixed[path] = put_back(path, mine, theirs, loaded=not new)
                     mixed[path] = with_new_examples(path, mixed[path], theirs) if new else mixed[path]
         whole = [path for path in paths if path not in mixed]
         return self.workspace.compose(onto, judges_from, whole, mixed)
+
+    def _declare(self, path: str, onto: str, made: dict[str, bytes]) -> None:
+        """Make a new file of Rust a module where the work does, since nobody else compiles its tests."""
+        for above in modules_above(path):
+            mine, line = made.get(above) or self._read(onto, above), declaration(path, self._read(self.work, above))
+            if line and not declaration(path, mine):
+                made[above] = mine + b"\n#[cfg(test)]\n" + line + b"\n"
+                if not mine:
+                    self._declare(above, onto, made)
 
     def text_changed(self, test: str) -> bool:
         """Tell whether the work changed the text of a test of the base."""
