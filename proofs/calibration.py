@@ -14,8 +14,9 @@ from santiago.contract.policy import Limits, Policy
 from santiago.contract.quantities import Minutes
 from santiago.contract.reasons import Reason
 from santiago.simulation.drawn_run import Task, drawn
+from santiago.simulation.draws import Draws
 from santiago.simulation.forecast import forecast
-from santiago.simulation.history import Draws, History, Tried
+from santiago.simulation.history import History, Tried
 from santiago.simulation.random_plans import random_plan
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from santiago.app.start import agents
+from santiago.app.start import agents, backends
 from santiago.contract.outcomes import AgentEnding
 from santiago.contract.policy import Agent, RunInput
 from santiago.contract.ports.agent import AgentBackend, Packet
@@ -81,7 +81,7 @@ def bench(
         agent = agents.one_named(Agent(), PROGRAMS[name].words or name, None, None)
         profile = agents.profile_of(agent, source)
         fence = partial(
-            agents.fenced,
+            backends.fenced,
             profile=profile,
             sandbox=sandbox.detect("auto", source),
             source=source,
@@ -89,7 +89,7 @@ def bench(
         )
         run_input = RunInput(contract_version=1, repo_path=str(repo), prd_path="prd.md", agent=agent)
         scratch = Path(place, "scratch")
-        backend = agents.backend(profile, run_input, server, source, fence, secrets_in(source), scratch)
+        backend = backends.backend(profile, run_input, server, source, fence, secrets_in(source), scratch)
         Path(place, "plan").mkdir()
         story = replace(STORY, title="Write new.txt")
         yield backend, packet_in(Path(place), repo, story=story, commands=("test -e new.txt",)), model

@@ -16,7 +16,8 @@ import pytest
 
 from santiago.agent.ralph_fresh import Fenced, RalphFresh
 from santiago.app.profiles import own_catalog, understood
-from santiago.app.start.agents import BRIDGE, one_named, profile_of
+from santiago.app.start.agents import one_named, profile_of
+from santiago.app.start.backends import BRIDGE
 from santiago.contract.errors import SantiagoError
 from santiago.contract.outcomes import AgentEnding
 from santiago.contract.policy import Agent

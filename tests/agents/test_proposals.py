@@ -14,7 +14,7 @@ from santiago.agent.packet import render
 from santiago.agent.profile import parse
 from santiago.agent.ralph_fresh import Fenced, RalphFresh
 from santiago.agent.scripted import Scripted
-from santiago.app.start import agents
+from santiago.app.start import backends
 from santiago.contract.plan import LONGEST_DETAIL
 from santiago.contract.ports.agent import AgentBackend, Packet
 from santiago.contract.reasons import Reason
@@ -62,7 +62,7 @@ def program(
     env = {"PATH": os.environ["PATH"]}
     fence: Callable[..., Fenced] = lambda command, *_: Fenced(command)  # noqa: E731
     if box is not None:
-        fence = partial(agents.fenced, profile=profile, sandbox=box, source=source or env, hidden=())
+        fence = partial(backends.fenced, profile=profile, sandbox=box, source=source or env, hidden=())
     return RalphFresh(server, profile, env, fence, (SECRET,), place / "scratch")
 
 

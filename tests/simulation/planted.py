@@ -13,7 +13,7 @@ from santiago.contract.plan import Plan
 from santiago.contract.policy import Limits, Policy, RunInput
 from santiago.contract.quantities import Minutes
 from santiago.simulation.drawn_run import Task, prepared
-from santiago.simulation.history import Draws, Said, with_options
+from santiago.simulation.draws import Draws, Said, with_options
 from santiago.simulation.random_plans import plan_of, story
 
 PLAN = plan_of([story("S1"), story("S2"), story("S3", needs=["S1"]), story("S4", files=["S1.py"]), story("S5")])

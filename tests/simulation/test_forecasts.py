@@ -10,7 +10,8 @@ import pytest
 from proofs.calibration import LEAST, MOST, held
 
 from santiago.app import expected
-from santiago.app.forecasting import HERE, compared, history_elsewhere, history_here, task_of
+from santiago.app.earlier_runs import HERE, history_elsewhere, history_here
+from santiago.app.forecasting import compared, task_of
 from santiago.app.loading import load
 from santiago.contract.plan import Plan, Story
 from santiago.contract.policy import Limits, Policy, RunInput
@@ -19,8 +20,9 @@ from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.schedule import followed
 from santiago.report.forecast_page import bottleneck, off, page, sentence, svg
 from santiago.simulation.drawn_run import Task
+from santiago.simulation.draws import Draws, Said, with_options
 from santiago.simulation.forecast import Gain, critical_path, forecast, gains
-from santiago.simulation.history import Draws, History, Said, Tried, with_options
+from santiago.simulation.history import History, Tried
 from santiago.simulation.random_plans import plan_of, story
 from tests.cli.inside import inside
 from tests.simulation.planted import PLAN, plant

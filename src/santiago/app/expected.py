@@ -1,4 +1,4 @@
-"""What to expect before anything is spent. Where this repository has no run, nothing of the simulation is loaded."""
+"""What to expect before anything is spent. The simulation is loaded only where earlier runs tell enough."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _history(root: Path) -> History | None:
     common = registry.common_git_dir(root)
     if common is None or not any(has_begun(run.out_dir) for run in registry.runs(common)):
         return None
-    from santiago.app.forecasting import enough
+    from santiago.app.earlier_runs import enough
 
     return enough(root)
 

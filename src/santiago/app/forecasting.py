@@ -1,12 +1,13 @@
-"""Forecasts: what the logs of earlier runs tell, and what they say about a plan or about the rest of a run."""
+"""Forecasts: what earlier runs say about a plan or about the rest of a run, and how far they were off."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from santiago.app.earlier_runs import begun, enough
 from santiago.artifacts import registry
-from santiago.artifacts.names import LOG, has_begun
+from santiago.artifacts.names import LOG
 from santiago.artifacts.reader import read_log
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind
@@ -14,56 +15,20 @@ from santiago.contract.phases import ENDED
 from santiago.contract.steps import Attempt, Propose
 from santiago.simulation.drawn_run import Task
 from santiago.simulation.forecast import Spread, forecast
-from santiago.simulation.history import MOST, History, Learner
 from santiago.util.clock import between
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from santiago.app.loading import Run
-    from santiago.artifacts.registry import Registered
     from santiago.contract.events import Event
+    from santiago.simulation.history import History
 
-HERE, ELSEWHERE = "here", "in your other repositories"
-LEAST = 10
-"""From how many attempts on a forecast is made without being asked for. Fewer say next to nothing."""
-MOST_RUNS = 40
-"""How many earlier runs are read, newest first."""
 _STORIES = 300
 """For more stories a forecast is made only where somebody asks for it, since it takes seconds."""
 _WORK = 1_500
 """How many stories are simulated in all for a forecast that nobody asked for."""
-
-
-def history_here(root: Path, *, before: str = "", apart: str = "") -> History | None:
-    """Return what the runs of this repository tell; None if no attempt has ended. `before` leaves out what came later."""
-    common = registry.common_git_dir(root)
-    return _learned(_begun(common), HERE, before, apart) if common else None
-
-
-def history_elsewhere(root: Path) -> History | None:
-    """Return what the runs of the user's other repositories tell."""
-    own = registry.common_git_dir(root)
-    others = [common for common in registry.repositories() if own is None or common != own.resolve()]
-    found = sorted((run for common in others for run in _begun(common)), key=lambda run: run.created, reverse=True)
-    return _learned(found, ELSEWHERE)
-
-
-def _begun(common: Path) -> list[Registered]:
-    return [run for run in registry.runs(common) if has_begun(run.out_dir)]
-
-
-def _learned(runs: Iterable[Registered], origin: str, before: str = "", apart: str = "") -> History | None:
-    learner = Learner()
-    for run in [one for one in runs if one.run_id != apart][:MOST_RUNS]:
-        if len(learner.attempts) >= MOST:
-            break
-        with suppress(SantiagoError):  # a damaged run tells nothing
-            events = list(read_log(run.out_dir / LOG))
-            if not before or (events and events[-1].timestamp < before):
-                learner.read(events)
-    return learner.history(origin) if learner.attempts else None
 
 
 def task_of(run: Run, now: str) -> Task:
@@ -96,12 +61,6 @@ class Outlook(NamedTuple):
     """Whether it is about the rest of a run."""
 
 
-def enough(root: Path, *, before: str = "", apart: str = "") -> History | None:
-    """Return what the runs of this repository tell; None if that is too little for a forecast that nobody asked for."""
-    history = history_here(root, before=before, apart=apart)
-    return history if history and len(history.attempts) >= LEAST else None
-
-
 def outlook(task: Task, jobs: int, history: History) -> Outlook | None:
     """Return the forecast that is shown without being asked for; None where it would take long."""
     if len(task.plan.stories) > _STORIES:
@@ -131,7 +90,7 @@ def compared(root: Path) -> Iterator[Compared]:
     from santiago.app.loading import load
 
     common = registry.common_git_dir(root)
-    for one in reversed(_begun(common) if common else []):
+    for one in reversed(begun(common) if common else []):
         with suppress(SantiagoError):
             run = load(one.out_dir)
             if run.state.phase not in ENDED:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from santiago.agent import catalog
 from santiago.app.profiles import own_catalog
-from santiago.app.start import agents
+from santiago.app.start import agents, backends
 from santiago.contract.errors import SantiagoError
 from santiago.contract.lazy_regex import pattern
 from santiago.contract.ports.agent import Packet, whole
@@ -219,8 +219,8 @@ def _ask(
     plans.mkdir()
     prompt.write_text(QUESTION, encoding="utf-8")
     git.call(("init", "-q", "."), git.environment(), folder)
-    fence = partial(agents.fenced, profile=profile, sandbox=box, source=source, hidden=())
-    backend = agents.backend(
+    fence = partial(backends.fenced, profile=profile, sandbox=box, source=source, hidden=())
+    backend = backends.backend(
         profile, settings, server, source, fence, secrets_in(dict(source)), Path(os.path.realpath(top), "tmp")
     )
     packet = _packet(folder, plans, prompt, top / "agent.log")

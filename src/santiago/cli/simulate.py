@@ -10,8 +10,9 @@ import click
 
 from santiago.app.compiling import job_of, read_document, roomy
 from santiago.app.config import run_input_defaults
+from santiago.app.earlier_runs import history_elsewhere, history_here
 from santiago.app.finding import find_run, names_run
-from santiago.app.forecasting import compared, history_elsewhere, history_here, task_of
+from santiago.app.forecasting import compared, task_of
 from santiago.app.loading import frozen_input, load
 from santiago.app.paths import shortest
 from santiago.artifacts.files import read_bytes, write_whole
@@ -24,8 +25,8 @@ from santiago.contract.errors import SantiagoError
 from santiago.contract.plan import Plan
 from santiago.report.forecast_page import calibration, page, svg
 from santiago.simulation.drawn_run import Task
+from santiago.simulation.draws import Said, with_options
 from santiago.simulation.forecast import forecast, gains
-from santiago.simulation.history import Said, with_options
 from santiago.util.clock import SystemClock
 
 if TYPE_CHECKING:

@@ -26,7 +26,8 @@ from santiago.contract.state import Question, RunState
 from santiago.contract.steps import Adopt, Attempt, Integrate, Order, Propose, Step, VerifyAhead, WriteBack
 from santiago.executor.scope import Scope
 from santiago.executor.tally import is_finished
-from santiago.simulation.history import Draws, Tried
+from santiago.simulation.draws import Draws
+from santiago.simulation.history import Tried
 from santiago.simulation.world import EventEngine, MemoryStore, SimulatedPerformer, Simulation, Tree, VirtualClock
 
 REFUSALS = frozenset({Reason.AGENT_RATE_LIMITED, Reason.AGENT_UNAVAILABLE})

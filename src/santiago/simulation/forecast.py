@@ -12,7 +12,8 @@ from santiago.contract.quantities import Minutes
 from santiago.contract.record import lean
 from santiago.executor.schedule import followed, overlap
 from santiago.simulation.drawn_run import REFUSALS, WHOLE, Course, Drawn, Task, Without, drawn
-from santiago.simulation.history import Draws, History
+from santiago.simulation.draws import Draws
+from santiago.simulation.history import History
 
 ENDLESS = 10**9
 _WORTH = 0.03

@@ -13,7 +13,7 @@ from santiago.app.config import run_input_defaults, values_of
 from santiago.app.loading import frozen_input
 from santiago.app.paths import scratch_of
 from santiago.app.planning.planning_sessions import with_drafters
-from santiago.app.start import agents
+from santiago.app.start import agents, backends
 from santiago.app.start.compose import execute
 from santiago.app.start.held_run import check_temporary, heard, kill_leftovers, marks, strays_ignored
 from santiago.app.start.identity import fresh_run_id
@@ -174,11 +174,11 @@ class _Work:
         profile = agents.profile_of(agent, around.source)
         agents.refuse_early(profile, run_input, around.source, lambda _: False)
         hidden = (str(self.folder), str(workspace.folders.top.parent))
-        fenced = partial(agents.fenced, profile=profile, sandbox=fence, source=around.source, hidden=hidden)
+        fenced = partial(backends.fenced, profile=profile, sandbox=fence, source=around.source, hidden=hidden)
         dependencies = dependency_folders(workspace, run_input, around.source)
         ground = ground_of(fence, workspace, dependencies, around, (), ())
         scratch = workspace.folders.temporary
-        return agents.backend(profile, run_input, self.server, around.source, fenced, around.secrets, scratch, ground)
+        return backends.backend(profile, run_input, self.server, around.source, fenced, around.secrets, scratch, ground)
 
     def name_run(self) -> str:
         """Return the id of the future run, which is recorded before the run is made; empty for a document."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import sys
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,14 +13,12 @@ from typing import TYPE_CHECKING
 
 from santiago.agent import catalog, scripted
 from santiago.agent.profile import ACP, FOR_ANY
-from santiago.agent.ralph_fresh import Fenced, RalphFresh
 from santiago.app.profiles import own_catalog
 from santiago.artifacts.files import read_text
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import ENDED, RunPhase
 from santiago.contract.policy import Agent
 from santiago.contract.reasons import MEANINGS, OF_ONE_AGENT, Reason
-from santiago.process import environment, homes
 from santiago.process.redact import secrets_of
 
 if TYPE_CHECKING:
@@ -32,10 +29,6 @@ if TYPE_CHECKING:
     from santiago.contract.policy import RunInput
     from santiago.contract.ports.agent import AgentBackend
     from santiago.contract.state import RunState
-    from santiago.process.command import Command
-    from santiago.process.place import Ground, Place
-    from santiago.process.sandbox import Sandbox
-    from santiago.process.server import ProcessServer
 
 
 def one_named(agent: Agent, name: str | None, playbook: Path | None, model: str | None) -> Agent:
@@ -60,7 +53,6 @@ def one_named(agent: Agent, name: str | None, playbook: Path | None, model: str 
     return replace(agent, mode="ralph_fresh", command=words, profile=None)
 
 
-BRIDGE = str(Path(catalog.__file__).with_name("acp_bridge.py"))
 NOBODY = scripted.Scripted({})
 """Stands for the agent if a start needs none and none is installed."""
 SAME = "same"
@@ -237,72 +229,6 @@ def playing(run_input: RunInput) -> AgentBackend:
         raise SantiagoError(Kind.USAGE, "the scripted agent has no playbook", hint=hint, reason=Reason.INVALID_INPUT)
     path = Path(run_input.repo_path) / run_input.agent.playbook
     return scripted.Scripted(*scripted.load(read_text(path), str(path)))
-
-
-def backend(
-    profile: Profile,
-    run_input: RunInput,
-    server: ProcessServer,
-    source: Mapping[str, str],
-    fence: Callable[[Command, Place, str], Fenced],
-    secrets: tuple[str, ...],
-    scratch: Path,
-    ground: Ground | None = None,
-) -> AgentBackend:
-    """Return the backend that runs a profile's program, with no more of the user's environment than it needs."""
-    allowed = catalog.variables(profile, source)
-    if profile.name in FOR_ANY:
-        allowed += run_input.workspace.env  # no profile names what this program needs
-    env = environment.for_agent(source, run_input.workspace.env, allowed)
-    return RalphFresh(server, profile, env, fence, secrets, scratch, run_input.agent.model_hint, ground)
-
-
-def fenced(
-    command: Command,
-    place: Place,
-    side: str,
-    *,
-    profile: Profile,
-    sandbox: Sandbox,
-    source: Mapping[str, str],
-    hidden: tuple[str, ...],
-) -> Fenced:
-    """Return an agent's command inside the sandbox: its checkout, its own part of the home folder, and the network."""
-    home = _home(side, profile, source) if sandbox.kind != "none" else None
-    program = catalog.program_of(command.argv[0], source)
-    if profile.protocol == "acp":
-        command = replace(command, argv=(sys.executable, "-I", BRIDGE, program or command.argv[0], *command.argv[1:]))
-    files = [word for word in command.argv if word.startswith("/") and os.path.isfile(word)]  # noqa: PTH113  # never raises
-    # An uncommitted script is in the user's own tree. Nothing else of that tree is shown to the agent.
-    place = place.reading(*(file for file in files if place.lacks(file)))
-    command = replace(command, argv=tuple(place.called(word) if word in files else word for word in command.argv))
-    needed = [
-        folder
-        for file in dict.fromkeys([*([program] if program else []), *files])
-        for folder in catalog.installation(file)
-    ]
-    wrapped = sandbox.wrap(
-        command,
-        place=place,
-        writable=(side,),
-        readonly=(
-            *(folder for folder in needed if len(Path(folder).parts) > 2),
-            *(str(path) for path in catalog.expanded(profile.needs.readonly, source) if path.exists()),
-        ),
-        hidden=hidden,
-        network=True,
-        temporary=str(Path(side, "tmp")),
-        home=home,
-    )
-    return Fenced(wrapped, home)
-
-
-def _home(side: str, profile: Profile, source: Mapping[str, str]) -> homes.Home:
-    needs = profile.needs
-    own, writable, fresh = (
-        tuple(map(str, catalog.expanded(places, source))) for places in (needs.home, needs.writable, needs.fresh)
-    )
-    return homes.copied(side, source.get("HOME", ""), own=own, writable=writable, fresh=fresh)
 
 
 _CANNOT_BEGIN = frozenset({Reason.AGENT_UNAVAILABLE, Reason.AGENT_NOT_SIGNED_IN, Reason.USAGE_UNKNOWN})

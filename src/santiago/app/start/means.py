@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago import __version__
-from santiago.app.start import agents
+from santiago.app.start import agents, backends
 from santiago.app.start.held_run import marks
 from santiago.app.start.leaks import SecretsInWork
 from santiago.artifacts.attempts import FileAttempts
@@ -72,9 +72,9 @@ class Means:
                 raise
             return agents.NOBODY, "nobody"
         self.notices += agents.passed_over(run_input.agent)
-        fenced = partial(agents.fenced, profile=profile, sandbox=parts.fence, source=source, hidden=parts.hidden)
+        fenced = partial(backends.fenced, profile=profile, sandbox=parts.fence, source=source, hidden=parts.hidden)
         scratch = parts.workspace.folders.temporary
-        agent = agents.backend(
+        agent = backends.backend(
             profile, run_input, parts.server, source, fenced, parts.around.secrets, scratch, self.ground
         )
         return agent, agents.name_of(profile)
