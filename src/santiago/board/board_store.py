@@ -385,9 +385,9 @@ class Writing(Reading):
 
     def _replace(self, old: Card, new: Card) -> None:
         """Store a changed card. Only columns that differ are named, since SQLite rewrites every index that is named."""
-        self.touched.update((old.queue, new.queue))
-        before = _row(old)
-        changed = {name: value for name, value in _row(new).items() if value != before[name]}
+        before, after = _row(old), _row(new)
+        self.touched.update((before["queue"], after["queue"]))
+        changed = {name: value for name, value in after.items() if value != before[name]}
         if changed:
             words = ", ".join([f"{name} = ?" for name in changed])
             self._execute(f"UPDATE cards SET {words} WHERE id = ?", (*changed.values(), new.id))  # noqa: S608  # our own column names

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import StrEnum
 from operator import attrgetter
 from typing import Annotated, Any, Literal, get_args
@@ -247,8 +246,9 @@ def evolve(card: Card | None, event: TicketEvent) -> Card:
     changes = _changes_of(event)
     if "checks" in changes:
         changes["checks"] = tuple(changes["checks"])
-    new = Card(**({} if card is None else fields_of(card)) | changes)
-    return new if card is not None and new.queue == card.queue else replace(new, arrival=event.seq)
+    values = changes if card is None else fields_of(card) | changes
+    new = Card(**values)
+    return new if card is not None and new.queue == card.queue else Card(**values | {"arrival": event.seq})
 
 
 def _changes_of(event: TicketEvent) -> dict[str, Any]:
