@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from santiago.contract import codec
@@ -43,7 +43,8 @@ class History:
     """What the projections need besides the state: times of chunks, feedback of the planning review, all verdicts."""
 
     chunks: dict[str, _Times] = field(default_factory=dict)
-    verdicts: list[Event] = field(default_factory=list)
+    verdicts: list[str] = field(default_factory=list)
+    """A line of the table for each."""
     feedback: list[Feedback] = field(default_factory=list)
     revision: int = 0
     rounds: int = 0
@@ -72,7 +73,7 @@ class History:
             case EventKind.RUN_EXECUTING:
                 self._go_on()
             case EventKind.ATTEMPT_ENDED | EventKind.CLAIM_JUDGED if event.story_id and "verdict" in context:
-                self.verdicts.append(event)
+                self.verdicts.append(_line(_row(event)))
             case EventKind.RUN_CREATED if "session" in context:
                 self._planned(context)
             case _:
@@ -118,15 +119,16 @@ def _ended(event: Event) -> ChunkStatus:
 
 def chunk_plan(plan: Plan, active: str | None) -> dict[str, Any]:
     """Return the plan that an agent gets: only the active chunk, and its place in the whole plan."""
-    data: dict[str, Any] = codec.to_data(plan)
+    stories = tuple(story for story in plan.stories if story.chunk == active)
+    wanted = {name for story in stories for name in story.requirements}
+    requirements = tuple(requirement for requirement in plan.requirements if requirement.id in wanted)
+    chunks = tuple(chunk for chunk in plan.chunks if chunk.label == active)
+    # Only what is left is made into data: a plan of ten thousand stories has hundreds of chunks.
+    data: dict[str, Any] = codec.to_data(replace(plan, stories=stories, requirements=requirements, chunks=chunks))
     labels = [chunk.label for chunk in plan.chunks]
-    data["stories"] = [story for story in data["stories"] if story["chunk"] == active]
-    data["chunks"] = [chunk for chunk in data["chunks"] if chunk["label"] == active]
-    wanted = {name for story in data["stories"] for name in story["requirements"]}
-    data["requirements"] = [requirement for requirement in data["requirements"] if requirement["id"] in wanted]
     data["execution_scope"] = {
         "chunk": active,
-        "stories": [story["id"] for story in data["stories"]],
+        "stories": [story.id for story in stories],
         "chunk_index": labels.index(active) + 1 if active in labels else 0,
         "chunk_count": len(labels),
         "full_plan": FULL_PLAN,
@@ -185,8 +187,11 @@ def _session_status(
 
 def verdicts(history: History) -> bytes:
     """Return a table of all verdicts, oldest first. A new verdict on a story adds a row and replaces none."""
-    rows: list[tuple[str, ...]] = [_COLUMNS, *map(_row, history.verdicts)]
-    return "".join("\t".join(row) + "\n" for row in rows).encode("utf-8", "backslashreplace")
+    return "".join([_line(_COLUMNS), *history.verdicts]).encode("utf-8", "backslashreplace")
+
+
+def _line(row: tuple[str, ...]) -> str:
+    return "\t".join(row) + "\n"
 
 
 def _row(event: Event) -> tuple[str, ...]:
@@ -226,9 +231,10 @@ class Projector:
         """Bring the files up to date; return those that were written."""
         written = self.write_session(state)
         files = {VERDICTS: verdicts(self.history)}
+        if self._chunk is None:  # the plan of a run never changes
+            files[FULL_PLAN] = files[BESIDE] = codec.canonical(self._plan)
         if self._chunk != (state.active_chunk,):
             files[CHUNK_PLAN] = codec.canonical(chunk_plan(self._plan, state.active_chunk))
-            files[FULL_PLAN] = files[BESIDE] = codec.canonical(self._plan)
         written += [path for path, content in files.items() if self._write(path, content)]
         self._chunk = (state.active_chunk,)
         return written
