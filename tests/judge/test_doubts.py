@@ -8,7 +8,8 @@ import pytest
 
 from santiago.contract.outcomes import DoubtfulLine
 from santiago.contract.ports.workspace import Change
-from santiago.judge.doubts import RULES, doubts
+from santiago.judge.doubts import doubts
+from santiago.judge.runner_tables import table
 from tests.util.each import each
 
 TESTS = {
@@ -23,6 +24,7 @@ TESTS = {
 }
 """What the work has besides what an attempt adds."""
 
+RULES = table("doubts")["rules"]
 LIARS = {
     "equals_anything": {
         "eq_true.py": "class Sum:\n    def __eq__(self, other):\n        return True\n",

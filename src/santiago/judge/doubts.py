@@ -28,23 +28,6 @@ Lines = dict[int, str]
 """Lines by number."""
 Seen = Iterator[tuple[int, str]]
 """Yields lines, each with the rule that it matches."""
-RULES = {
-    "equals_anything": "makes an object that equals everything, so comparing it shows nothing",
-    "asks_for_tests": "asks whether it is being tested, so it may behave differently in use",
-    "reaches_runner": "changes the test runner, its assertions or the language's library, so test results cannot be trusted",
-    "replaces_work": "replaces a function of another module, so tests may see other code than users do",
-    "loads_runner": "loads a test runner or tests, although it is no test",
-    "ends_process": "can end the process before the tests have reported",
-    "forges_report": "writes what a test runner writes, so a summary may be faked",
-    "touches_tests": "reads or writes the tests' files while it runs",
-    "writes_source": "writes source files while it runs, so what is tested may not be what was committed",
-    "takes_name": "takes the name of something that runs before or instead of the tests",
-    "hides_code": "holds code that cannot be read here",
-    "runs_text": "runs a text as code that is put together only then, so nobody can read here what it does",
-    "sets_by_name": "changes another module, or the global object, under a name that is put together only then",
-    "swaps_package": "replaces a package by code of the work, so tests may not use what they used before",
-}
-"""Every rule, with what such a line does in plain words."""
 _EXITS_WELL = "exits_well"
 """Not a rule by itself: an exit with code 0 is doubtful only in a file that is not a program."""
 _LIBRARY = sorted(sys.stdlib_module_names - {"sys", "os", "this"})
@@ -64,27 +47,11 @@ def _patterns() -> dict[str, dict[str, re.Pattern[str]]]:
     return found
 
 
-_NEW_NAME = pattern(
-    r"(?:.*/)?(?:sitecustomize\.py|usercustomize\.py|pyvenv\.cfg|python3?|pytest|node|npm|npx|make|bash|cargo|sh|e?grep|diff|cmp|sed|awk|go)"
-    r"|test|check|verify"
-)
-"""New files that Python, a shell or make load before or instead of what a check asks for."""
-_PROGRAM = pattern(
-    rb"\A#!|\bargv\b|\bargparse\b|\bclick\b|\btyper\b|\boptparse\b|__main__|\brequire\.main\b|\bfunc main\(|\bsignal\b|\bKeyboardInterrupt\b"
-)
-"""Matches a file that is a program of its own, and so may end its own process."""
-
-_LOOKS = pattern(
-    r"\bsys\.modules\b|\bsys\.(?:orig_)?argv\b|\bos\.environ\b|\bos\.getenv\b|\b__main__\b|\b__file__\b|_stack\(|\binspect\.|\b_getframe\b|\bpsutil\."
-)
 _PROCESS = pattern(r"/proc/(?:self|1|\{[^}]{1,40}\})/")
 _TEST_WORD = pattern(r"(?:\b|_|py|unit)tests?(?:\b|_|ing)", re.IGNORECASE)
 _WORDS = ("pytest_current_test", "unittest", "discover", "santiago")
-
 _MOST = 50
-_SHOWN = 200
 _LARGEST = 1024 * 1024
-_LINK = "120000"
 _OPENED = pattern(r"(?:\bopen\(|\bPath\(|\.joinpath\(|\.with_name\()['\"]([^'\"]{1,200})['\"]")
 _REPLACED = pattern(r"([A-Za-z_][\w.]{0,100})\.\w{1,80} = (?!['\"\d\[{]|None|True|False)")
 _COMMENT = ("//", "/*", "*", "# ")
@@ -105,7 +72,7 @@ def _about(change: Change, judges: Judges, before: Read, after: Read) -> Iterato
         found.setdefault(rule, set()).add(line)
     for rule, lines in found.items():
         first, more = min(lines), f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
-        sentence, text = f"{path}:{first}{more} {RULES[rule]}", added.get(first, "").strip()[:_SHOWN]
+        sentence, text = f"{path}:{first}{more} {table('doubts')['rules'][rule]}", added.get(first, "").strip()[:200]
         yield DoubtfulLine(path=path, line=first, rule=rule, sentence=sentence, text=text)
 
 
@@ -119,24 +86,22 @@ def _added(old: bytes, new: bytes) -> Lines:
 def _in_file(change: Change, data: bytes, added: Lines, judges: Judges, before: Read, read: Read) -> Seen:
     path, patterns = change.path, _patterns().get("." + change.path.rpartition(".")[2], {})
     is_target = any(_is_target(path, before(name) or b"") for name in STEERED_BY["make"])
-    if change.status == "A" and (is_target or _NEW_NAME.fullmatch(path) or _shadows(path, before, read)):
+    if change.status == "A" and (
+        is_target or re.fullmatch(table("doubts")["names"]["new"], path) or _shadows(path, before, read)
+    ):
         yield 1, "takes_name"
-    listed = [
-        f"{path.partition('vendor/')[0]}vendor/{name}"
-        for name in table("doubts")["packages"]["lists"]
-        if "vendor/" in path
-    ]
-    is_kept = any(before(one) is not None and before(one) == read(one) for one in listed)
+    lists = [f"{path.partition('vendor/')[0]}vendor/{name}" for name in table("doubts")["packages"]["lists"]]
+    is_kept = "vendor/" in path and any(before(one) is not None and before(one) == read(one) for one in lists)
     if is_kept or (change.status == "M" and swaps(path, before(path) or b"", data)):
         yield min(added, default=1), "swaps_package"
-    if _holds_code(data) or (patterns and (change.new_mode == _LINK or len(data) == _LARGEST)):
+    if _holds_code(data) or (patterns and (change.new_mode == "120000" or len(data) == _LARGEST)):
         yield 1, "hides_code"
         return
     seen = _in_python(data, added, judges, read) if path.endswith(".py") else _in_lines(added, patterns)
     for line, rule in seen:
         if rule != _EXITS_WELL:
             yield line, rule
-        elif not _PROGRAM.search(data):
+        elif not re.search(table("doubts")["names"]["program"].encode(), data):
             yield line, "ends_process"
 
 
@@ -218,7 +183,9 @@ def _asks(text: str, compared: tuple[str, ...]) -> bool:
     if _PROCESS.search(text):
         return bool(compared)
     pieces = (word for word in compared if len(word) > 2 and any(word.lower() in known for known in _WORDS))
-    return bool(_LOOKS.search(text)) and (any(map(_TEST_WORD.search, compared)) or any(pieces))
+    return bool(re.search(table("doubts")["names"]["looks"], text)) and (
+        any(map(_TEST_WORD.search, compared)) or any(pieces)
+    )
 
 
 _PARSED = frozenset({"Cargo.toml", "pyproject.toml", "package.json", "deno.json"})
