@@ -284,6 +284,7 @@ HONEST = {
     "imports.js": "import data from './data.json'\nconst own = require('./lib/own')\nclass A { constructor(x) { this.x = x } }\n",
     "cfg.rs": "#[cfg(test)]\nmod tests;\n#[cfg(all(unix, not(all(test, loom))))]\nfn a() {}\n#![cfg_attr(test, deny(warnings))]\n",
     "words.sh": "tests() { true; }\nalias ll='ls -l'\n",
+    "header.py": "import email\nmessage = email.message_from_string(text)\ndel message['Tag'], message['Build']\n",
     "frozen.py": "def store(self, name, value):\n    object.__setattr__(self, name, value)\n    del self.time\n",
     "methods.js": "Money.prototype.every = () => true\nif (process.exitCode === 0) go()\nconst own = Array.prototype.slice.call(list)\n",
     "equal.rs": "    fn eq(&self, other: &Self) -> bool { self.0 == other.0 }\n",
