@@ -178,6 +178,18 @@ def test_a_prd_for_ralph_is_certain_although_requirements_stand_beside_its_stori
     assert (made.certain, rows(made)[3]) == (True, "19-21 Functional Requirements: context")
     assert [story.origin.id for story in plan(RALPH, units="fr").stories] == ["FR-1", "FR-2"]
     assert not plan(f"{RALPH}\n## Payments\n- coupons\n- points\n").certain
+    named = ("Introduction", "User Stories", "Description", "Functional Requirements", "Non-Goals")
+    other = RALPH
+    for english, said in zip(
+        named, ("Introducao", "Histórias", "Descricao", "Requisitos Funcionais", "Fora do escopo"), strict=True
+    ):
+        other = other.replace(english, said)
+    made = plan(other)
+    assert (made.source.format, made.certain, rows(made)[3]) == (
+        "ralph-prd",
+        True,
+        "19-21 Requisitos Funcionais: context",
+    )
 
 
 def test_a_quick_specification_of_bmad_is_one_story() -> None:
@@ -247,6 +259,19 @@ def test_a_box_that_only_groups_units_is_no_unread_list() -> None:
     made = plan("# Plan\n" + "".join(f"- [ ] {n}. Part\n\n{parts.format(n)}" for n in (1, 2)))
     assert (made.source.format, len(made.stories)) == ("kiro-tasks", 4)
     assert [row.title for row in made.account if row.became == "left_out"] == []
+    made = plan("# Plan\n- [ ] 1. Part\n  - _Requirements: 1_\n\n- [ ] 1.1 Read\n\n- [ ] 1.2 Write\n")
+    assert [row.title for row in made.account if row.became == "left_out"] == []
+
+
+def test_a_list_that_is_ticked_as_a_whole_is_left_out_as_done() -> None:
+    phases = "## Phases\n- [x] Phase 1: Base\n- [x] Phase 2: Shop\n\n## Phase Details\n### Phase 3: Pay\n**Depends on**: Nothing\n"
+    phases += "**Success Criteria**:\n  1. It is paid\nPlans:\n- [ ] 03-01: Cards\n- [ ] 03-02: Receipts\n"
+    for box, why in (("x", "done"), (" ", "not understood")):
+        made = plan("# Roadmap\n\n" + phases.replace("[x] Phase 2", f"[{box}] Phase 2"))
+        assert (made.source.format, [row.why for row in made.account if row.became == "left_out"]) == (
+            "gsd-roadmap",
+            [why],
+        )
 
 
 def test_a_column_for_the_name_of_a_requirement_gives_the_title() -> None:

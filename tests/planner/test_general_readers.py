@@ -124,6 +124,36 @@ Depends on: US-001
 {"waves": [["1.1"], ["2.1"]]}
 ```
 => ids, chunks, needs: 1.1, 1. Base, - | 2.1, 2. Page, 1.1
+== a step ends the list of files, and what stays red or finds nothing is no check of its task
+### Task 1: Runner
+**Files:**
+- Modify: `src/run.py`
+
+**Step 1: Update it**
+
+In the runner:
+
+- Remove the import of `old`
+
+**Step 2: Run the tests**
+
+Run: `pytest tests`
+Expected: tests of the old code will fail, fixed in the next task
+### Task 2: Clean
+**Files:**
+- Modify: `src/old.py`
+
+**Step 1: Run the tests**
+
+Run: `pytest tests`
+Expected: PASS
+
+**Step 2: Look for remains**
+
+Run: `grep -r old src`
+Expected: no matches
+=> files, verify: src/run.py, - | src/old.py, pytest tests
+=> criteria: Remove the import of `old` | `pytest tests`: PASS
 == a plan of steps says what is run and what it must show
 ### Task 1: Model
 - [ ] **Step 1: Write the failing test**

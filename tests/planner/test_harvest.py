@@ -144,6 +144,7 @@ def test_ticks_claim_that_a_unit_is_done_unless_a_box_or_its_status_says_otherwi
         ("完了", Status.DONE),
         ("cancelled", Status.DROPPED),
         ("won't do", Status.DROPPED),
+        ("implementation-complete", Status.DONE),
         ("In Progress", None),
         ("Not done", None),
         ("", None),

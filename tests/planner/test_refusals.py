@@ -57,7 +57,7 @@ def test_a_refusal_names_the_option_that_plans_a_list_that_was_seen() -> None:
     text = "# Ask\n\n## 1. A caller sees it\n\nIt shows.\n\n## 2. Nobody else does\n\nIt hides.\n"
     error = refusal(text)
     assert "the 2 numbered headings" in error.message
-    (option,) = re.findall("`--units ([^`]*)`", error.hint)
+    (option,) = re.findall("`santiago plan [^`]* --units ([^`]*)`", error.hint)
     assert len(read_document(Source(text, path="prd.md", options=Options(units=option))).units) == 2
 
 
@@ -118,7 +118,8 @@ def test_the_message_says_what_was_seen_and_who_can_structure_it() -> None:
     for words in ("(markdown, ", "4 headings", "5 list items", "1 code fence)"):
         assert words in error.message
     assert (
-        "Seen: the steps of 2 phases (3 units, line 8), the list under Core Features (2 units, line 4)" in error.message
+        "It has the steps of 2 phases (3 units, line 8), the list under Core Features (2 units, line 4)"
+        in error.message
     )
     assert "`santiago draft prd.md --with AGENT`" in error.hint
     assert "`santiago plan --with AGENT prd.md`" in refusal("Add refunds for orders.\n").hint

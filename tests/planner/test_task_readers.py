@@ -111,6 +111,15 @@ The app SHALL be dark.
 => titles, status: Dark mode, open | Sepia, dropped
 => criteria, criteria at: Scenario: Night WHEN it is night THEN it is dark, 5 | -, -
 => renamed says: New
+== in OpenSpec a box of another section has no part of a box
+## 1. Try
+### Prepare
+- [ ] 1.1 Make a folder
+- [ ] 1.2 Make a file
+### Scenario 1
+- [ ] 1.1.1 Convert it
+- [ ] 1.1.2 Convert it again
+=> ids: 1.1 | 1.2 | 1.1.1 | 1.1.2
 == in Kiro leaves are units, what their parent needs is an edge, and fields in italics are no criteria
 - [ ] 1. Set up
   - [x] 1.1 Repository

@@ -42,6 +42,13 @@ def test_a_label_may_lack_its_accents() -> None:
     assert words.concept("Dependances") == "depends"
 
 
+def test_a_heading_may_lack_its_accents() -> None:
+    assert words.fate("Consideracoes Tecnicas") == words.fate("Considerações técnicas") == words.CONTEXT
+    assert words.fate("Introducao") == words.CONTEXT
+    assert words.fate("Nao objetivos") == ("left_out", "out of scope")
+    assert words.without_accents("ガイド") == "ガイド"
+
+
 def test_the_words_in_front_of_a_number_are_known_kinds() -> None:
     assert set(words.UNIT_WORDS.values()) == {"story", "requirement", "task", "step", "feature"}
     assert all(word == word.lower() for word in words.UNIT_WORDS)

@@ -138,6 +138,7 @@ class _Group:
     at: int
     count: int = 0
     boxes: int = 0
+    ticked: int = 0
     named: int = 0
     fields: int = 0
     about: int = 0
@@ -146,6 +147,7 @@ class _Group:
     def take(self, block: Block, lead: ids.Found | None, defined: set[str], *, holds: bool) -> None:
         self.count += 1
         self.boxes += block.box is not None
+        self.ticked += (block.box or "-") in "xX"
         self.named += lead is not None and lead.kind in _SURE
         self.fields += bool(_FIELD.match(block.lines[0]))
         said = lead.rest if lead is not None else block.cells[0] if block.cells else block.text
@@ -216,7 +218,9 @@ class _Markdown:
 
     def _read(self) -> None:
         """Sort all blocks outside units by section."""
-        defined = {name for unit in self.units for name in (ids.fold(unit.id or ""), words.normal(unit.title))} - {""}
+        named = {ids.fold(unit.id or "") for unit in self.units}
+        named |= {name.rpartition(".")[0] for name in named}  # box 1 only groups its parts 1.1 and 1.2
+        defined = named.union(words.normal(unit.title) for unit in self.units) - {""}
         at, before = self.covered.find(0), -1
         while at >= 0:
             block = self.blocks[at]
@@ -380,7 +384,8 @@ class _Markdown:
                 kind = "table" if group.first.kind is Kind.ROW else "list"
                 where = f'{kind} under "{_shown(self.blocks[at].text)}"' if at >= 0 else f"{kind} at the beginning"
                 lines = (group.first.line, max(group.last.end, group.first.line))
-                yield AccountRow(lines=lines, title=where, became="left_out", why=NOT_UNDERSTOOD)
+                why = "done" if group.ticked == group.count else NOT_UNDERSTOOD
+                yield AccountRow(lines=lines, title=where, became="left_out", why=why)
         for block in part.fences:
             is_prose = block.info in ("", "md", "markdown", "text")
             many = is_prose and sum(bool(_UNIT_LINE.match(line)) for line in block.lines) > 1

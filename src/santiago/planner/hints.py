@@ -23,7 +23,7 @@ _RANGE = pattern(
 _LIST_GLUE = pattern(
     r"(?i)\b(?:and|or|und|et|y|e|och|en|и|tasks?|stor(?:y|ies)|requirements?|issues?|steps?|phases?|epics?|all|of|plus|units?|completed?|completion|done|finished|merged|closed|is|are|be|being|must|has|have|to|should|the|first|only|tickets?)\b|以及|和|と|및|[\s,;&+/、，()\[\]{}\"'`*_.#→]+",
 )
-_UNIT_WORDS = pattern(words.any_of(words.UNIT_WORDS), re.IGNORECASE)
+_UNIT_WORDS = pattern(rf"(?:{words.any_of(words.UNIT_WORDS)})s?", re.IGNORECASE)
 _DEPENDS_WORDS = words.any_of(
     word for word, said in words.LABELS.items() if said == "depends" and word not in {"after", "needs", "requires"}
 )

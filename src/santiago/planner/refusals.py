@@ -28,34 +28,9 @@ from santiago.planner.structured import record_words
 from santiago.planner.structured.tree import fold_key
 
 _CONFLICT = pattern(r"(?m)^<{7} \S")
-_CONFIGURATION = record_words.CONFIGURATION.union(
-    record_words.keys(
-        "environments dependencies version config settings server database logging packages steps stages variables metadata"
-        " repository license"
-    )
-)
+_OFTEN_SET = "environments dependencies version config settings server database logging packages steps stages variables metadata repository license"
+_CONFIGURATION = record_words.CONFIGURATION.union(record_words.keys(_OFTEN_SET))
 """Keys of configuration files of all kinds."""
-_SIBLINGS = {
-    "an OpenSpec proposal; tasks.md and specs/**/spec.md beside it hold the units": (2, "why | what changes | impact"),
-    "an implementation plan of spec-kit; tasks.md beside it holds the tasks, spec.md the user stories": (
-        2,
-        "technical context | constitution check | project structure | complexity tracking",
-    ),
-    "a design document; tasks.md or requirements.md beside it holds the units": (
-        3,
-        "architecture | components and interfaces | data models | error handling | testing strategy | correctness properties | high-level design",
-    ),
-    "a decision record; the PRD or task list that it belongs to holds the units": (
-        3,
-        "context | decision | consequences",
-    ),
-    "a constitution; a PRD, spec.md or tasks.md holds the units": (2, "core principles | governance"),
-    "a research document; spec.md or tasks.md beside it holds the units": (
-        3,
-        "research | findings | alternatives considered | rationale",
-    ),
-}
-"""Documents that accompany a plan: what each is, how many of its usual headings must be there, and these headings."""
 _JSON_KEY = pattern(r'(?m)^[ \t]{0,4}"([\w.-]+)"[ \t]*:')
 _YAML_KEY = pattern(r"(?m)^([A-Za-z][\w.-]*)[ \t]*:")
 _CHECKLIST = pattern(r"\s*# [^\n]*\bChecklist: [^\n]*\s+\*\*Purpose\*\*: [^\n]*\s+\*\*Created\*\*: ")
@@ -111,7 +86,7 @@ def template(source: Source) -> Finding | None:
 def nothing_found(source: Source) -> Finding:
     """Return the refusal of a document in which no reader found a unit."""
     if not source.text.strip():
-        message = "no requirement units found: the document is empty"
+        message = "no stories, requirements or tasks found: the document is empty"
         hint = 'Write what is wanted, e.g. "### FR-1: User registration" with "**Acceptance Criteria:**" bullets.'
         return error("no_units", 0, message, hint)
     if source.looks_like in ("json", "yaml"):
@@ -129,20 +104,21 @@ def _no_list(source: Source) -> Finding:
     """Return the refusal that says what the document is or has, and who can make a plan of it."""
     blocks = source.outline.blocks
     names = {words.normal(block.text) for block in blocks if block.kind is Kind.HEADING}
-    for what, (enough, said) in _SIBLINGS.items():
-        if len(names & words.table(said)) >= enough:
-            message = f"no requirement units found ({_shape(source)}): this is {what}"
+    for enough, *said, what in map(words.split, words.COMPANIONS.strip().splitlines()):
+        if len(names.intersection(said)) >= int(enough):
+            message = f"no stories, requirements or tasks found ({_shape(source)}): this is {what}"
             return error("no_units", 0, message, "Give that file instead.")
     if 0 < len(blocks) < 4 and all(block.kind is Kind.PARA and len(block.text) < 400 for block in blocks):
-        message = "no requirement units found: this is a sentence"
+        message = "no stories, requirements or tasks found: this is a sentence"
         return error("no_units", 0, message, f"`santiago plan --with AGENT {quote(source.path)}` has an agent plan it.")
     seen = few(_close(source), 4)
-    message = f"no requirement units found by id, check box or kind of heading ({_shape(source)})."
-    message += f" Seen: {seen}." if seen else ""
+    message = f"no stories, requirements or tasks found by an id, a check box or a heading such as `Task 1` ({_shape(source)})."
+    message += f" It has {seen}." if seen else ""
     lists = unit_lists.lists(source)
     units = offered(lists[0], lists).units if lists else ""
-    named = f"Or name the list that is the work, as in `--units {quote(units)}`. " if units else ""
-    hint = f"Write an id into each heading, such as `## R1: Title`. {named}Or {_draft(source)}"
+    command = f"`santiago plan {quote(source.path)} --units {quote(units)}`"
+    named = f"Name the list that is the work: {command}. Or " if units else ""
+    hint = f"{named}{_draft(source)} Or write an id into each heading, such as `## R1: Title`."
     return error("no_units", 0, message, hint)
 
 
@@ -162,7 +138,7 @@ def _no_records(source: Source) -> Finding:
     return error(
         "no_units",
         0,
-        f"no requirement units found (format: {source.looks_like}, {lines}, keys {top or 'none'}). Looked for: "
+        f"no stories, requirements or tasks found (format: {source.looks_like}, {lines}, keys {top or 'none'}). Looked for: "
         "arrays of objects with id, title, name or description under userStories, stories, requirements, features, tasks, issues or phases",
         f'{_draft(source)} Or put the units into one array, e.g. {{"userStories": [{{"id": "US-001", "title": "..."}}]}}.',
     )

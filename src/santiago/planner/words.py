@@ -21,7 +21,13 @@ def split(words: str) -> tuple[str, ...]:
 
 
 def table(words: str) -> frozenset[str]:
-    return frozenset(split(words))
+    """Return the words of a table, with and without accents: some people type Latin letters without them."""
+    return frozenset(each for word in split(words) for each in (word, without_accents(word)))
+
+
+def without_accents(word: str) -> str:
+    bare = unicodedata.normalize("NFD", word.replace("đ", "d")) if max(word) < "\u1f00" else word
+    return "".join(char for char in bare if not unicodedata.combining(char))
 
 
 def any_of(words: Iterable[str]) -> str:
@@ -31,7 +37,7 @@ def any_of(words: Iterable[str]) -> str:
 
 def spaced(names: str) -> frozenset[str]:
     """Return the names of a table in which blanks separate them."""
-    return frozenset(names.split())
+    return table("|".join(names.split()))
 
 
 _TABLES = {
@@ -129,7 +135,7 @@ EXCLUDED_SECTIONS = table("""
 out of scope | out-of-scope | not in scope | non-goals | non goals | nongoals | non-goals / out of scope | non-requirements | explicitly out of scope | scope boundaries | won't have | won't do | wont have | will not have | excluded | exclusions
 future | future work | future considerations | future enhancements | future improvements | future features | future ideas | future phases | future scope | future versions | future roadmap | future requirements | deferred | deferred items | what's deferred | what's not included | not included | follow-ups | follow-up tickets | later | for later | ideas for later | maybe later | post-mvp | post mvp | post-launch | post-release | phase 2+ | backlog (future) | nice to have (future) | icebox | parking lot | someday | v2 ideas | stretch goals | wishlist | not now
 obsolete | rejected | rejected alternatives | removed | cancelled | canceled | superseded | archived | won't fix
-hors périmètre | hors scope | hors champ | fuera de alcance | fuera del alcance | fora de escopo | fora do escopo | nicht im umfang | nicht-ziele | außerhalb des umfangs | buiten scope | utanför scope | fuori ambito | poza zakresem | вне рамок | вне области | не входит в объем | kapsam dışı | di luar lingkup | 対象外 | スコープ外 | 範囲外 | 不在范围内 | 超出范围 | 范围外 | 非目标 | 범위 외 | 범위 밖 | 제외 | 비목표 | 향후 | 今後 | 将来
+hors périmètre | hors scope | hors champ | fuera de alcance | fuera del alcance | fora de escopo | fora do escopo | nicht im umfang | nicht-ziele | außerhalb des umfangs | buiten scope | utanför scope | fuori ambito | poza zakresem | вне рамок | вне области | не входит в объем | kapsam dışı | di luar lingkup | 対象外 | スコープ外 | 範囲外 | 不在范围内 | 超出范围 | 范围外 | 非目标 | 非目標 | não objetivos | não-objetivos | no objetivos | no-objetivos | non-objectifs | не цели | 범위 외 | 범위 밖 | 제외 | 비목표 | 향후 | 今後 | 将来
 évolutions futures | trabajo futuro | trabalhos futuros | zukünftige erweiterungen | framtida | будущее | в будущем | gelecek
 """)
 
@@ -222,7 +228,7 @@ def tells_story(text: str) -> bool:
 
 
 OUTCOME = pattern(
-    r"(?i)\b(?:then|shall|alors|entonces|então|dann|allora|wtedy|dan|så|тогда|тоді)\b|那么|那麼|则|則|ならば|그러면",
+    r"(?i)\b(?:then|shall|alors|entonces|então|dann|allora|wtedy|dan|så|тогда|тоді)\b|那么|那麼|则|則|ならば|그러면"
 )
 """Words that say what follows, anywhere in a criterion."""
 
@@ -248,11 +254,8 @@ def _concepts() -> dict[str, str]:
     for concept, table in _TABLES.items():
         for word in split(table):
             found.setdefault(word, concept)
-    # Some people type Latin letters without their accents.
-    for word, concept in [each for each in found.items() if any("\u00c0" <= char <= "\u1eff" for char in each[0])]:
-        bare = unicodedata.normalize("NFD", word.replace("đ", "d"))
-        plain = "".join(char for char in bare if not unicodedata.combining(char))
-        found.setdefault(unicodedata.normalize("NFC", plain), concept)
+    for word, concept in list(found.items()):
+        found.setdefault(without_accents(word), concept)
     return found
 
 
@@ -332,7 +335,7 @@ _SEPARATORS = pattern(r"\s*[:：(\[—–]\s*|\s+-\s+|\s*/\s*|\s+&\s+|\s+and\s+"
 
 
 DONE_SECTIONS = table(
-    "completed | complete | done | finished | completed tasks | completed items | completed features | done tasks | recently completed | terminé | terminés | fait | completado | completadas | hecho | concluído | concluídos | feito | erledigt | abgeschlossen | klart | gereed | готово | выполнено | завершено | виконано | tamamlandı | selesai | 完了 | 完了済み | 已完成 | 完成 | 완료 | 완료됨"
+    "completed | complete | done | finished | completed tasks | completed items | completed features | done tasks | recently completed | terminé | terminés | fait | completado | completadas | hecho | concluído | concluídos | feito | erledigt | abgeschlossen | klart | gereed | готово | выполнено | завершено | виконано | tamamlandı | selesai | 完了 | 完了済み | 已完成 | 完成 | 已实现 | 已實現 | 완료 | 완료됨"
 )
 """Sections whose boxes are finished work."""
 BACKLOG_SECTIONS = table("backlog | product backlog | task backlog | バックログ | 待办 | 待辦 | 백로그 | бэклог")
@@ -350,6 +353,17 @@ wprowadzenie | przegląd produktu | problem użytkownika | cele | zakres | intro
 product vision | user persona | persona | target user | target audience | use cases | appendix | conclusion | next steps | requirements | functional requirements | non-functional requirements | user stories | user personas | data model | api | security | performance | open questions | references | glossary
 """)
 """Names of chapters. Such headings are no units, even if they are numbered."""
+
+
+COMPANIONS = """
+2 | why | what changes | impact | an OpenSpec proposal; tasks.md and specs/**/spec.md beside it hold the units
+2 | technical context | constitution check | project structure | complexity tracking | an implementation plan of spec-kit; tasks.md beside it holds the tasks, spec.md the user stories
+3 | architecture | components and interfaces | data models | error handling | testing strategy | correctness properties | high-level design | a design document; tasks.md or requirements.md beside it holds the units
+3 | context | decision | consequences | a decision record; the PRD or task list that it belongs to holds the units
+2 | core principles | governance | a constitution; a PRD, spec.md or tasks.md holds the units
+3 | research | findings | alternatives considered | rationale | a research document; spec.md or tasks.md beside it holds the units
+"""
+"""Documents that accompany a plan: how many of these headings must be there, the headings, and what such a document is."""
 
 
 @lru_cache(maxsize=4096)
@@ -420,12 +434,12 @@ deployment release releases rollout launch migration rollback operations mainten
 setup set-up installation configuration usage commands command conventions convention standards standard guidelines guideline guidance instructions instruction rules rule practices practice style naming policies policy patterns pattern tooling tools tool workflow
 glossary terms terminology definitions acronyms abbreviations reference references links sources reading bibliography appendix appendices annex attachments related faq faqs documents
 question questions clarification clarifications decision decisions adr adrs discussion feedback note notes remarks comments hints tips example examples sample samples snippet snippets legend key status metadata version versions changelog log revision revisions approvals approval sign-off signoff review reviewers author authors contact contacts credits license licence acknowledgements acknowledgments contents toc index
-planspec strategy strategies approach methodology analysis traceability matrix mapping conclusion recommendations recommendation impact information info parallelization parallel opportunities order
-présentation contexte objectif objectifs sécurité risque risques contrainte contraintes glossaire hypothèses calendrier annexe annexes indicateurs conception données enjeux problématique résumé références métriques atténuations jalons équipe tests hypothèse performances but portée périmètre public acteur acteurs utilisateurs principe principes flux scénarios rôles règles critères acceptation réussite succès mesures vérification validation qualité disponibilité accessibilité maintenabilité évolutivité conformité confidentialité déploiement exploitation supervision environnement environnements infrastructure technologies modèle modèles schéma schémas interface interfaces délais planning budget coûts ressources limites notes remarques recommandations conclusion motivation bibliographie définitions historique versions questions décisions exemples
-contexto introducción introdução objetivo objetivos visión visão resumen resumo arquitectura arquitetura seguridad segurança riesgos riscos restricciones restrições glosario glossário supuestos premissas cronograma anexo anexos métricas indicadores diseño datos dados problema justificación justificativa rendimiento desempenho referencias referências pruebas testes dependencias dependências propósito alcance escopo actor actores atores interesados interessados principios princípios flujo flujos fluxo fluxos escenarios cenários roles papéis reglas regras criterios critérios aceptación aceitação éxito sucesso medición medição verificación verificação validación validação calidad qualidade disponibilidad disponibilidade usabilidad usabilidade accesibilidad acessibilidade mantenibilidad manutenibilidade escalabilidad escalabilidade cumplimiento conformidade privacidad privacidade despliegue implantação mantenimiento manutenção operación operação monitoreo monitoramento entorno entornos ambiente ambientes infraestructura infraestrutura tecnologías tecnologias modelo modelos esquema interfaces plazos prazos presupuesto orçamento costos costes custos recursos suposiciones suposições limitaciones limitações mitigación mitigação notas observaciones observações recomendaciones recomendações conclusiones conclusões conclusión conclusão antecedentes motivación motivação bibliografía bibliografia definiciones definições historial histórico versiones versões preguntas perguntas decisiones decisões ejemplos exemplos
-einführung zielsetzung ausgangssituation ist-zustand soll-zustand einleitung überblick übersicht hintergrund kontext ziel ziele zielgruppe zweck architektur sicherheit risiken randbedingungen annahmen glossar zeitplan anhang kennzahlen entwurf daten ausgangslage problemstellung zusammenfassung technik hinweise abhängigkeiten produkteinsatz rahmenbedingung schnittstelle schnittstellen akteure beteiligte prinzipien grundsätze abläufe szenarien rollen regeln kriterien abnahme abnahmekriterien erfolg erfolgskriterien messung überprüfung validierung qualität qualitätsanforderungen verfügbarkeit benutzbarkeit barrierefreiheit wartbarkeit skalierbarkeit datenschutz bereitstellung wartung betrieb überwachung umgebung infrastruktur technologien modell modelle schema termine budget kosten ressourcen grenzen einschränkungen notizen empfehlungen fazit motivation literatur definitionen abkürzungen historie versionen fragen entscheidungen beispiele
+planspec strategy strategies approach methodology analysis traceability matrix mapping conclusion direction recommendations recommendation impact information info parallelization parallel opportunities order
+présentation contexte objectif objectifs sécurité risque risques contrainte contraintes glossaire hypothèses calendrier annexe annexes indicateurs conception données enjeux problématique résumé références métriques atténuations jalons équipe tests hypothèse performances but portée périmètre public acteur acteurs utilisateurs principe principes flux scénarios rôles règles critères acceptation réussite succès mesures vérification validation qualité disponibilité accessibilité maintenabilité évolutivité conformité confidentialité déploiement exploitation supervision environnement environnements infrastructure technologies modèle modèles schéma schémas interface interfaces délais planning budget coûts ressources limites notes remarques recommandations conclusion motivation bibliographie définitions historique versions questions décisions exemples considérations
+contexto introducción introdução objetivo objetivos visión visão resumen resumo arquitectura arquitetura seguridad segurança riesgos riscos restricciones restrições glosario glossário supuestos premissas cronograma anexo anexos métricas indicadores diseño datos dados problema justificación justificativa rendimiento desempenho referencias referências pruebas testes dependencias dependências propósito alcance escopo actor actores atores interesados interessados principios princípios flujo flujos fluxo fluxos escenarios cenários roles papéis reglas regras criterios critérios aceptación aceitação éxito sucesso medición medição verificación verificação validación validação calidad qualidade disponibilidad disponibilidade usabilidad usabilidade accesibilidad acessibilidade mantenibilidad manutenibilidade escalabilidad escalabilidade cumplimiento conformidade privacidad privacidade despliegue implantação mantenimiento manutenção operación operação monitoreo monitoramento entorno entornos ambiente ambientes infraestructura infraestrutura tecnologías tecnologias modelo modelos esquema interfaces plazos prazos presupuesto orçamento costos costes custos recursos suposiciones suposições limitaciones limitações mitigación mitigação notas observaciones observações recomendaciones recomendações conclusiones conclusões conclusión conclusão antecedentes motivación motivação bibliografía bibliografia definiciones definições historial histórico versiones versões preguntas perguntas decisiones decisões ejemplos exemplos consideraciones considerações questões
+einführung zielsetzung ausgangssituation ist-zustand soll-zustand einleitung überblick übersicht hintergrund kontext ziel ziele zielgruppe zweck architektur sicherheit risiken randbedingungen annahmen glossar zeitplan anhang kennzahlen entwurf daten ausgangslage problemstellung zusammenfassung technik hinweise abhängigkeiten produkteinsatz rahmenbedingung schnittstelle schnittstellen akteure beteiligte prinzipien grundsätze abläufe szenarien rollen regeln kriterien abnahme abnahmekriterien erfolg erfolgskriterien messung überprüfung validierung qualität qualitätsanforderungen verfügbarkeit benutzbarkeit barrierefreiheit wartbarkeit skalierbarkeit datenschutz bereitstellung wartung betrieb überwachung umgebung infrastruktur technologien modell modelle schema termine budget kosten ressourcen grenzen einschränkungen notizen empfehlungen fazit motivation literatur definitionen abkürzungen historie versionen fragen entscheidungen beispiele überlegungen
 introduzione panoramica obiettivi contesto architettura sicurezza rischi vincoli glossario inleiding doel doelen achtergrond architectuur beveiliging bakgrund mål syfte arkitektur säkerhet wprowadzenie cele cel architektura bezpieczeństwo ryzyka słownik amaç hedefler mimari güvenlik tujuan arsitektur keamanan
-обзор введение контекст цель цели архитектура безопасность риски риск метрики глоссарий ограничения допущения приложение приложения тестирование производительность описание стек структура проблема зависимости
+обзор введение контекст цель цели архитектура безопасность риски риск метрики глоссарий ограничения допущения приложение приложения тестирование производительность описание стек структура проблема зависимости вопросы соображения
 """)
 """Words for what surrounds the work."""
 _BESIDE = spaced("""
@@ -435,12 +449,12 @@ product project system application app software solution service user users cust
 functional requirement requirements technical business document data information file file error errors edge value proposition statement plan plans plan's list table section details detail description specification specifications spec specs
 open known frequently asked change further getting started quick start quickstart start development developer dev build run local work works process management control executive scope criteria exit entry external internal third-party
 success failure failures complexity common visual look feel color colors colour colours font fonts code source naming non state end-to-end unit integration e2e manual automated mvp v1 v2 phase execution dependency implementation table tables field fields input inputs output outputs request response environment variable variables space model feature
-de des du la le les et d'ensemble vue non fonctionnelles fonctionnel techniques technique y e do da dos das no não del los las técnica técnico técnicas sistema producto produto usuarios usuários usuario usuário principal principales principais general generales geral gerais global globales globais operativas operativos und der die das des für produkt projekt nutzer и для проекта проект технический технические dan
+de des du la le les et d'ensemble vue non fonctionnelles fonctionnel techniques technique y e do da dos das no não del los las técnica técnico técnicas sistema producto produto usuarios usuários usuario usuário principal principales principais general generales geral gerais global globales globais operativas operativos und der die das des für produkt projekt nutzer и для проекта проект технический технические открытые успеха dan aberto abertas em abiertas ouvertes techniques offene technische copy
 """)
 """Words that may stand beside them in a heading."""
 _SIGNS = pattern(
-    r"概述|概要|背景|目标|目的|目標|愿景|架构|架構|設計|设计|技术栈|技術|数据|データ|安全|セキュリティ|性能|非功能|非機能|風險|风险|リスク|指标|指標|术语|用語|附录|付録|参考|备注|備考|约束|制約|前提|假设|用户画像|流程|排期|スケジュール|测试|テスト|部署|说明|說明|原则|現状|现状|问题|はじめに|ペルソナ|環境|环境|品質|执行方式"
-    r"|개요|배경|목표|리스크|의사결정|목적|비전|아키텍처|설계|기술|데이터|보안|성능|비기능|위험|지표|용어|부록|참고|제약|가정|일정|테스트|배포|구조|원칙|현황|문제|이력|문서 정보|커버리지|추적|세부|사용자|역할|상태",
+    r"概述|概要|背景|目标|目的|目標|愿景|架构|架構|設計|设计|技术栈|技術|技术|考虑|考量|产品定位|質問|数据|データ|安全|セキュリティ|性能|非功能|非機能|風險|风险|リスク|指标|指標|术语|用語|附录|付録|参考|备注|備考|约束|制約|前提|假设|用户画像|流程|排期|スケジュール|测试|テスト|部署|说明|說明|原则|現状|现状|问题|はじめに|ペルソナ|環境|环境|品質|执行方式"
+    r"|개요|배경|목표|리스크|의사결정|목적|비전|아키텍처|설계|기술|데이터|보안|성능|비기능|위험|지표|용어|부록|참고|제약|가정|일정|테스트|배포|구조|원칙|현황|문제|이력|문서 정보|커버리지|추적|세부|사용자|역할|상태|확장성|질문",
 )
 _WORKS = pattern(
     r"(?<!非)(?:功能|機能)(?!要件以外)|需求|要件|任务|任務|タスク|(?<!비)기능|요구|작업|故事|ストーリー|스토리"

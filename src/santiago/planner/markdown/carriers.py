@@ -368,7 +368,8 @@ class _Survey:
         if (outer := self.owner[index]) in self.numbers:
             return outer if extends(number.id, self.numbers[outer].id) else -1
         head = stem(number.id).rpartition(".")[0]
-        return self.latest.get(head, -1) if head else -1
+        found = self.latest.get(head, -1) if head else -1
+        return found if self.blocks[found].section == self.blocks[index].section else -1
 
     def is_unit(self, index: int) -> bool:
         """Tell whether a box is a unit of its own, and not a detail of another box or in a section such as sign-off."""

@@ -128,11 +128,12 @@ def _as_list(view: View, evidence: Evidence, starts: list[int]) -> UnitList:
     carriers = grouped(view, carriers)
     what = "headings" if view.blocks[starts[0]].kind is Kind.HEADING else "list items"
     is_required = evidence is Evidence.REQUIRED_ITEMS
-    owned = "numbered under Requirements or Steps" if is_required else "with acceptance criteria"
+    under = f"the numbered items under {label(view.blocks[view.blocks[starts[0]].section].text)}"
     phases = sum(is_group(view.blocks[index].text) for index in starts) * 2 > len(starts)
     kind = "phase" if phases else "numbered"
     keys = frozenset({kind, what.removeprefix("list ").removesuffix("s")})
-    return UnitList(view, evidence, kind, f"{what} {owned}", tuple(carriers), keys, not is_required)
+    name = under if is_required else f"{what} with acceptance criteria"
+    return UnitList(view, evidence, kind, name, tuple(carriers), keys, not is_required)
 
 
 def _as_ids(numbers: list[ids.Found | None]) -> list[ids.Found | None]:

@@ -199,7 +199,8 @@ def _has_units(source: Source) -> bool:
     heads = [lead for kind, lead in leads if kind is Kind.HEADING]
     if any(lead.kind in _UNITS or carriers.is_unit_prefix(lead) for lead in heads) or any(map(words.is_story, told)):
         return True
-    return max(Counter(lead.prefix for _, lead in leads if carriers.is_unit_prefix(lead)).values(), default=0) > 1
+    named = (lead for _, lead in leads if lead.kind in _UNITS or carriers.is_unit_prefix(lead))
+    return max(Counter(lead.prefix or lead.kind for lead in named).values(), default=0) > 1
 
 
 def _phases(source: Source) -> dict[str, str]:

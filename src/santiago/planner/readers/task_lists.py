@@ -55,9 +55,7 @@ def speckit(source: Source) -> Document | None:
         return None
     made = [_speckit_carrier(source, *place) for place in carriers.places(source, tasks)]
     named = [lead for index in tasks if (lead := source.leads[index]) is not None and _is_task(lead)]
-    marks = sum(bool(_MARK.match(lead.rest)) for lead in named)
     evidence = [f"{count(len(named), 'box', 'boxes')} with ids such as {named[0].id}"]
-    evidence += [f"{marks} of them marked [P] or with a story"] if marks else []
     document = assemble.document(source, "spec-kit-tasks", evidence, made)
     document.units = _with_before(source, tasks, document.units)
     return declared_order.ordered(source, document)

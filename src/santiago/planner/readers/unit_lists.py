@@ -1,7 +1,6 @@
 """Documents that are a list of units: Kiro's requirements, spec-kit's user stories, BMAD's epics, PRDs for ralph; and those of no known format.
 
-The known ones are told apart by their headings. Each adds something: Kiro counts EARS lines as evidence, spec-kit adds the
-tag `US1`, BMAD makes the epic the chunk.
+The known ones are told apart by their headings. Spec-kit adds the tag `US1`, BMAD makes the epic the chunk.
 """
 
 from __future__ import annotations
@@ -45,13 +44,10 @@ _FORMATS = {
 """The names of documents that are nothing but such a list. Others are called `prd`."""
 _SURE = ("story", "requirement", "feature", "task")
 """Kinds of lists whose boxes are criteria or steps, and never units."""
-_EARS = pattern(r"\b(?:SHALL|WHEN|WHILE|WHERE)\b|なければならない|するものとする")
 _PRIORITY = pattern(r"\s*[(（][^()（）]*\bP\d\b[^()（）]*[)）]\s*[\W_]*(?:MVP)?\s*$")
 _SPECKIT = pattern(
     r"(?i)\*\*(?:Independent Test|Acceptance Scenarios|Why this priority)\*\*|[(（][^()（）\n]{0,20}[:：]\s*P\d[)）]",
 )
-_RALPH = frozenset({"user stories", "functional requirements"})
-"""Sections of a PRD for ralph that hold units. All others tell about the work."""
 _EPIC = pattern(
     r"(?i)^[\W_]*(?:epic|épica|épico|epos|эпик|епік|エピック|史诗|史詩|에픽)\s*[#№]?\s*([A-Za-z]{0,3}\d+(?:\.\d+)*)(?!\w)",
 )
@@ -106,11 +102,7 @@ def kiro(source: Source) -> Document | None:
     numbered = _worded(taken, "requirement")
     if taken.evidence is not Evidence.NAMED_HEADINGS or len(numbered) * 2 <= len(taken.carriers):
         return None
-    found = document(taken, "kiro-requirements")
-    ears = sum(bool(_EARS.search(criterion.text)) for unit in found.units for criterion in unit.criteria)
-    heads = f"{count(len(numbered), 'heading')} of the form Requirement 1"
-    found.evidence = (heads, f"{count(ears, 'criterion', 'criteria')} in EARS form")
-    return found
+    return document(taken, "kiro-requirements", (f"{count(len(numbered), 'heading')} of the form Requirement 1",))
 
 
 def _worded(taken: UnitList, kind: str) -> list[ids.Found]:
@@ -153,11 +145,13 @@ def ralph(source: Source) -> Document | None:
         return None
     blocks, first = source.outline.blocks, taken.carriers[0].at
     level = blocks[blocks[first].section].level if blocks[first].section >= 0 else 0
-    sections = [block.text for block in blocks if block.kind is Kind.HEADING and block.level == level]
-    own = set(map(words.normal, sections)) & _RALPH
+    heads = ((at, block) for at, block in enumerate(blocks) if block.kind is Kind.HEADING)
+    sections = {at: block.text for at, block in heads if block.level == level}
+    homes = {blocks[made.at].section for made in taken.carriers}
+    required = {at for at, text in sections.items() if words.normal(text) in words.REQUIREMENT_SECTIONS}
     described = sum(read_label(blocks[made.at + 1].lines[0]).concept == "description" for made in taken.carriers)
-    foreign = [text for text in sections if words.normal(text) not in _RALPH and not words.fate(text)]
-    if own != _RALPH or foreign or described < len(taken.carriers):
+    foreign = [text for at, text in sections.items() if at not in homes | required and not words.fate(text)]
+    if not required or foreign or described < len(taken.carriers):
         return None
     evidence = f"{count(described, 'heading')} of the form US-001 with a description"
     return document(taken, "ralph-prd", (evidence, "functional requirements"))
