@@ -104,18 +104,17 @@ def confirm_units(plan: Plan, *, asked: bool, said: bool) -> None:
     """Ask whether the units of a proposal are meant, unless that was `said`; raise if not. Enter alone does nothing."""
     if said:
         return
-    refusal = refuse(plan, plan.source.path, _typed())
     if not asked:
-        raise refusal
-    show_proposal(plan)
+        raise refuse(plan, plan.source.path, _typed())
+    show_proposal(plan, proposal(plan))
     if click.prompt("Take it as it is? yes or no", type=click.Choice(["yes", "no"]), err=True) != "yes":
-        raise refusal
+        raise refuse(plan, plan.source.path, _typed(), shown=True)
 
 
-def show_proposal(plan: Plan) -> None:
+def show_proposal(plan: Plan, lines: Sequence[str]) -> None:
     """Print what a proposal takes as the work, and what it leaves."""
-    click.echo("This plan is a proposal, since the document leaves open what the work is:", err=True)
-    for line in (*proposal(plan), f"not planned: {not_planned(plan) or 'nothing else'}"):
+    click.echo("The document leaves open which list is the work. This plan is a proposal:", err=True)
+    for line in (*lines, f"not planned: {not_planned(plan) or 'nothing else'}"):
         click.echo(f"    {harmless(line)}", err=True)
 
 
@@ -131,7 +130,7 @@ class ToDraftError(Exception):
 
 def choose_units(plan: Plan) -> str:
     """Ask a person which list of a document is the work. Return the `--units` value, or AS_PROPOSED; raise if it is none of them."""
-    show_proposal(plan)
+    show_proposal(plan, proposal(plan)[:1])  # the others can be chosen below
     rivals = [one for one in plan.rivals if one.units]
     click.echo("  yes    plan it as it is", err=True)
     for number, one in enumerate(rivals, 1):
@@ -146,7 +145,7 @@ def choose_units(plan: Plan) -> str:
         return rivals[int(word) - 1].units
     if word == "draft":
         raise ToDraftError
-    raise refuse(plan, plan.source.path, _typed())
+    raise refuse(plan, plan.source.path, _typed(), shown=True)
 
 
 def ask_unfenced(*, asked: bool, said: bool = False) -> None:

@@ -57,8 +57,9 @@ def proposal(plan: Plan) -> list[str]:
         return []
     chosen = offered(plan.chosen) if plan.chosen else count(len(plan.stories), "unit")
     rivals = [one for one in plan.rivals if one.units]
-    return [f"{chosen} could be the work", *(f"so could {offered(one)}: --units {quote(one.units)}" for one in rivals)]
+    return [f"the work is {chosen}", *(f"or it is {offered(one)}: --units {quote(one.units)}" for one in rivals)]
 
 
 def offered(offer: Offer) -> str:
-    return f"{flat(offer.name)} ({count(offer.count, 'unit')}, line {_lines(offer.lines)})"
+    where = "line" if offer.lines[0] == offer.lines[1] else "lines"
+    return f"{flat(offer.name)} ({count(offer.count, 'unit')}, {where} {_lines(offer.lines)})"

@@ -20,15 +20,14 @@ NAMED = 5
 """How many parts of a document one message names."""
 
 
-def refuse(plan: Plan, document: str, again: str = "") -> SantiagoError:
+def refuse(plan: Plan, document: str, again: str = "", *, shown: bool = False) -> SantiagoError:
     """Return the error that nobody has confirmed the units of a proposal, with the commands that go on.
 
-    `again` is the command that was typed, without options that confirm anything.
+    `again` is the command that was typed, without options that confirm anything. If the proposal was `shown`, it is not told again.
     """
+    message = "nothing starts before you say which list is the work" if shown else sentence(plan)
     hint = "; ".join(f"`{command}` {what}" for command, what in ways_on(plan, document, again))
-    return SantiagoError(
-        Kind.BLOCKED, sentence(plan), where=document, hint=f"{hint}.", reason=Reason.NEEDS_USER_CONFIRMATION
-    )
+    return SantiagoError(Kind.BLOCKED, message, where=document, hint=f"{hint}.", reason=Reason.NEEDS_USER_CONFIRMATION)
 
 
 def ways_on(plan: Plan, document: str, again: str = "") -> list[tuple[str, str]]:
@@ -57,8 +56,8 @@ def sentence(plan: Plan) -> str:
     rivals = [f"{one.name} ({count(one.count, 'unit')})" for one in plan.rivals[:NAMED]]
     left = [row.title for row in plan.account if row.why == NOT_UNDERSTOOD]
     more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
-    said = [f"the plan is a proposal: {taken} could be the work"]
-    said += [f"so could {', '.join(rivals)}"] if rivals else []
+    said = [f"the plan is a proposal that nobody confirmed: the work is {taken}"]
+    said += [f"or it is {', or '.join(rivals)}"] if rivals else []
     said += [f"not planned: {', '.join(left[:NAMED])}{more}"] if left else []
     return "; ".join(said)
 
