@@ -37,6 +37,7 @@ PATH = "tests/unit/test_a.py"
         (PATH, PATH), (PATH, "tests/conftest.py"), (PATH, "tests/helpers.py"), (PATH, "tests/unit/__snapshots__/test_a.ambr"), (PATH, "pytest.ini"),
         (PATH, "pyproject.toml"), (PATH, "tests/vectors/a.json"), ("test/a.js", "test/help/tool.js"), ("test/a.js", "test/__snapshots__/a.js.snap"),
         (PATH, "tests/test_base.py"), ("pkg/a_test.go", "pkg/util_test.go"), ("gone.rb", "gone.rb"),
+        ("test/a.js", "tap-snapshots/test/a.js.test.cjs"),
     ],
 )  # fmt: skip
 def test_what_a_test_may_load_is_its_text(path: str, judge: str) -> None:
@@ -44,7 +45,11 @@ def test_what_a_test_may_load_is_its_text(path: str, judge: str) -> None:
 
 
 @each(
-    ("path", "judge"), [(PATH, "tests/unit/test_b.py"), ("src/a.test.js", "src/b.test.js"), ("pkg/a_test.go", "other/x_test.go")]
+    ("path", "judge"),
+    [
+        (PATH, "tests/unit/test_b.py"), ("src/a.test.js", "src/b.test.js"), ("pkg/a_test.go", "other/x_test.go"),
+        ("test/a.js", "tap-snapshots/test/b.js.test.cjs"),
+    ],
 )  # fmt: skip
 def test_other_tests_are_not_its_text(path: str, judge: str) -> None:
     assert not may_load(path, TESTS.encode(), judge)
