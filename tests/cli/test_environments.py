@@ -181,6 +181,7 @@ def test_init_writes_what_a_check_was_seen_to_lack(tmp_path: Path) -> None:
     [
         ({"requirements.txt": ""}, {"requirements.txt": "no-such-thing\n"}, "pip install -q -r requirements.txt"),
         ({"pyproject.toml": "[project]\nname = 'a'\n"}, {"pyproject.toml": "[project]\nname = 'a'\ndependencies = ['b']\n"}, "pip install -q -e ."),
+        ({"pytest.ini": "", "pyproject.toml": ""}, {"pyproject.toml": "[project]\nname = 'a'\ndependencies = ['b']\n"}, "pip install -q -e . pytest"),
     ],
 )  # fmt: skip
 def test_work_that_asks_for_a_package_is_blocked(
@@ -195,6 +196,8 @@ def test_work_that_asks_for_a_package_is_blocked(
     lines = (greeter.out_dir(repo) / "progress.ndjson").read_bytes().splitlines()
     (blocked,) = [event["context"] for event in map(json.loads, lines) if event["event"] == "story_blocked"]
     assert line in blocked["hint"]
+    for command in ("explain S1", "status"):
+        assert line in santiago(*command.split(), cwd=repo, env=greeter.place(repo)).stdout, command
 
 
 NAMED = PRD + "\n**Verification:** `python3 -m unittest tests/test_double.py`\n"

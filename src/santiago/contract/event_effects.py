@@ -340,7 +340,7 @@ def story_skipped(state: RunState, story: StoryState, event: Event) -> None:
 
 
 def story_rests(state: RunState, story: StoryState, event: Event) -> None:
-    story.reason = reason_of(event)
+    story.reason, story.remedy = reason_of(event), event.context.get("hint", "")
     if story.reason in SHARED:
         state.refusal, state.shut = None, story.reason
 

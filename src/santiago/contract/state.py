@@ -111,6 +111,8 @@ class StoryState:
     flaky: tuple[str, ...] = ()
     """Of the latest attempt: tests of the base that failed on its work and passed when they ran once more."""
     reason: Reason | None = None
+    remedy: str = ""
+    """What helps against the reason, where more is known than the reason itself says."""
     unshown: Unshown | None = None
     """Its work that passes its checks and that no test shows, until the story is done or the work is given up."""
     test_asked: bool = False

@@ -148,9 +148,9 @@ def _sentence(run: Run, story: StoryState) -> str:
 
 
 def _help(run: Run, story: StoryState) -> str:
-    """Return what helps if the agent's program, account or service is the cause; else empty."""
+    """Return what helps if that is known: of the agent's program, account or service, or as it was found then; else empty."""
     if not is_the_agents(story.reason):
-        return ""
+        return f" {flat(story.remedy)}" if story.remedy else ""
     return f" {helping(story.reason, ending_of(run.out_dir, story.id, story.attempts))}"
 
 

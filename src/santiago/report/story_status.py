@@ -284,7 +284,7 @@ def _of_parked(state: RunState, story: StoryState, planned: Story) -> list[str]:
         lines += [f"It depends on {names}, outside the document.", "What to do: `resume --assume-external` goes on."]
     elif story.reason is not None:
         meaning = MEANINGS[story.reason]
-        lines += [meaning.sentence, f"What to do: {meaning.hint}"]
+        lines += [meaning.sentence, f"What to do: {' '.join(story.remedy.split()) or meaning.hint}"]
     for question in state.open_questions():
         if question.story == story.id:
             lines.append(f"Open question {question.id}: {' '.join(question.text.split())}")

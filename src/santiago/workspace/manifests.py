@@ -195,7 +195,11 @@ def installer(path: str, files: Collection[str], read: Callable[[str], bytes | N
     if other := next((install for begins, install in _OTHERS.items() if lock.startswith(begins)), ""):
         return prefix + other
     below = [one[len(folder) :] for one in files if one.startswith(folder)]
-    return f"{prefix}{ENVIRONMENT} {shlex.join(python_install(below, read(f'{folder}pyproject.toml')) or ['-r', name])}"
+    project = read(f"{folder}pyproject.toml")
+    wanted = python_install(below, project) or ["-r", name]
+    if b"pytest" in (project or b"") or "pytest.ini" in below:  # people often install it by hand
+        wanted += [] if any(word.startswith("pytest") for word in wanted) else ["pytest"]
+    return f"{prefix}{ENVIRONMENT} {shlex.join(wanted)}"
 
 
 def python_install(files: Collection[str], project: bytes | None) -> list[str]:
