@@ -137,6 +137,19 @@ def test_a_dependency_on_words_that_are_no_id_is_a_warning_and_neither_an_edge_n
     assert not any(story.depends_on or story.external_depends_on for story in result.plan.stories)
 
 
+def test_one_plain_word_behind_needs_asks_for_a_pool_of_workers() -> None:
+    lines = ("**Needs:** gpu", "- Needs: gpu", "Needs: R1", "Needs: none", "Needs: a gpu", "Depends on: gpu")
+    text = "".join(f"### R{at}: Do {at}\n{line}\n- [ ] it works\n" for at, line in enumerate(lines, 2))
+    result = compiled(f"# PRD\n### R1: One\n- [ ] it works\n{text}")
+    assert result.plan is not None
+    stories = {one.origin.id: one for one in result.plan.stories}
+    assert [stories[f"R{at}"].pool for at in range(2, 8)] == ["gpu", "gpu", "", "", "", ""]
+    assert stories["R4"].depends_on == (stories["R1"].id,)
+    hints = [one.hint for one in result.findings if one.code == "external_dependency"]
+    assert all("santiago work --pool gpu" in hint for hint in hints)
+    assert len(hints) == 2
+
+
 @each(
     "line", ["### R1: One (depends on nothing)", "- works (requires a login)", "Its dependencies: a login", "- works (Deprecation, Link)"]
 )  # fmt: skip

@@ -103,7 +103,8 @@ class Provenance:
     """What declared it: `field`, `front-matter`, `json`, `inline`, `range`, `section`, `table`, `text`."""
 
 
-_POOL = pattern("[a-z][a-z0-9_-]{0,62}")
+POOL = pattern("[a-z][a-z0-9_-]{0,62}")
+"""What a pool of workers may be called."""
 
 
 @record
@@ -133,7 +134,7 @@ class Story:
         small letters, such as `gpu`. `R9` is rather the id of something that is missing.
         """
         names = self.external_depends_on
-        return names[0] if len(names) == 1 and _POOL.fullmatch(names[0]) else ""
+        return names[0] if len(names) == 1 and POOL.fullmatch(names[0]) else ""
 
     @property
     def substeps(self) -> tuple[tuple[str, str], ...]:

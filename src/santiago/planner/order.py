@@ -18,7 +18,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise, product
 
 from santiago.contract.counting import count
-from santiago.contract.plan import Finding, Provenance
+from santiago.contract.plan import POOL, Finding, Provenance
 from santiago.contract.record import lean
 from santiago.planner import ids
 from santiago.planner.draft import EXTERNAL, PLANNED, Dep, Document, Unit, by_key
@@ -233,6 +233,8 @@ class _Linker:
         else:
             self.graph.external[position].setdefault(dep.target, _provenance("external_depends_on", dep))
             hint = "It is kept as external: the story is blocked until then, unless --assume-external."
+            if POOL.fullmatch(dep.target):
+                hint += f" With --engine it names a pool of workers: `santiago work --pool {dep.target}`."
             self.say(warning("external_dependency", dep.line, f"{says} this document does not define", hint))
 
     def link_groups(self, group: str, target: str, line: int) -> None:

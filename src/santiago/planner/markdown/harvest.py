@@ -409,6 +409,8 @@ class Walk:
             case "depends":
                 found.deps += (deps := hints.field_deps(rest, line, "field"))
                 found.text += [dep.target for dep in deps if dep.carrier == "unclear"]
+            case "pool":
+                found.deps.append(Dep(target=rest, line=line, carrier="field"))
             case "files" | "touched":
                 self.file_list(rest, line, concept)
             case "verify" | "gates" | "judged":
