@@ -127,7 +127,10 @@ class Fleet:
     """One run, and the machines that carry it out."""
 
     forks = True
-    """Whether programs are forked, which saves their imports; their command lines are not their own then."""
+    """Whether programs are forked, which saves their imports; their command lines are not their own then.
+
+    Those in other networks never are, since another program begins them there.
+    """
 
     def __init__(
         self, folder: Path, url: str, stories: tuple[Story, ...] = TWO, moves: Mapping[str, Any] | None = None,
@@ -199,7 +202,7 @@ class Fleet:
             self.env,
             self.folder / (log or f"program-{len(self.programs)}.log"),
             inside,
-            forked=self.forks,
+            forked=self.forks and not inside,
         )
         self.programs.append(made)
         return made
