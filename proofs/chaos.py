@@ -129,6 +129,8 @@ class Chaos(Fleet):
         self.tally, self.number, self.told = Tally(), 0, 0
         """What was counted, the number of this run, and how many violations were told."""
         self.waiting: list[str] = []
+        self.aims = True
+        """Whether the next fault waits for a worker at work. Drawn once for each: most are idle at most moments."""
         self.coming = 0.0
         """When the next fault comes that orders cannot bring on."""
         self.server_back = self.coordinator_back = 0.0
@@ -169,7 +171,7 @@ class Chaos(Fleet):
         fit = [one for one in fit if kind != "cut" or one.network]
         if not fit:
             return False
-        if self.draw.random() < HITS:
+        if self.aims:
             fit = [one for one in fit if one.program and one.program.said.rstrip().endswith(" begins")]
         if not fit:
             return False
@@ -270,7 +272,7 @@ class Chaos(Fleet):
             self._count()
             if self.waiting and self.started >= self.coming and self._strike(self.waiting[0]):
                 self.tally.faults[self.waiting.pop(0)] += 1
-                self.coming += step
+                self.coming, self.aims = self.coming + step, self.draw.random() < HITS
             time.sleep(TICK_S)
         self._count()
 
