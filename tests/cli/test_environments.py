@@ -113,6 +113,36 @@ def test_with_the_line_that_was_proposed_the_run_succeeds(tmp_path: Path) -> Non
     ]
 
 
+@each(
+    ("ignored", "mends", "because"),
+    [
+        ("version.py\n", ["santiago.toml"], "settings have changed since the run began: workspace.copy"),
+        ("", ["version.py"], "your branch has moved since it began"),
+    ],
+)
+def test_a_run_that_spent_nothing_begins_anew_with_what_was_mended_and_without_a_change_goes_on(
+    ignored: str, mends: list[str], because: str, tmp_path: Path
+) -> None:
+    """Whoever writes the line that a run ended without types `run` again, and means that line."""
+    files = needing("import version")
+    work = {**WORK, "shop.py": files["shop.py"] + WORK["shop.py"]}
+    repo = shop(tmp_path, {**files, ".gitignore": ignored}, work=work)
+    (repo / "version.py").write_text("X = 1\n")
+
+    def again() -> tuple[int, str, int]:
+        done = santiago("run", "prd.md", "--trust-commands", "--trust-project", cwd=repo, env=greeter.place(repo))
+        return done.returncode, done.stderr, len(list((repo / ".santiago/runs").iterdir()))
+
+    assert again()[::2] == (10, 1)
+    assert again()[::2] == (10, 1), "nothing was mended"
+    with (repo / "santiago.toml").open("a") as settings:
+        settings.write('[workspace]\ncopy = [".env", "version.py"]\n' if ignored else "")
+    greeter.git(repo, "add", *mends)
+    greeter.git(repo, "commit", "-qm", "mended")
+    code, told, runs = again()
+    assert (code, runs, because in told) == (0, 2, True), told
+
+
 def test_where_several_things_are_lacking_all_are_named_and_after_a_set_up_folders_are_copied(tmp_path: Path) -> None:
     """The set-up makes the checkout's dependencies, so that none of the user's folders are there."""
     files = {

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from santiago.app.config import run_input_defaults, values_of
+from santiago.app.loading import load
 from santiago.artifacts import run_locations
 from santiago.artifacts.files import read_json, read_text
 from santiago.artifacts.names import SETTINGS
@@ -16,6 +17,7 @@ from santiago.contract.phases import RunPhase
 from santiago.contract.policy import RunInput
 from santiago.judge.judge_files import ALL_TESTS, TESTS
 from santiago.util.text import few, flat
+from santiago.workspace.ancestry import resolve
 from santiago.workspace.earlier_work import brought
 
 if TYPE_CHECKING:
@@ -43,6 +45,20 @@ def changes_of(run: Run) -> list[str]:
     if names := _changed_judges(run):
         told.append(f"protected files have changed on your branch since the run began: {flat(few(names, MOST))}")
     return told
+
+
+def changes_before_work(folder: Path) -> str:
+    """Return what has changed since a run began that has spent nothing. Empty if going on with it is worth something."""
+    try:
+        run = load(folder)
+    except SantiagoError:  # whoever goes on with it is told what is damaged
+        return ""
+    base, repo = run.state.base, Path(run.run_input.repo_path)
+    decided = any(one.proposals or one.skipped for one in run.state.stories.values())
+    if not base or run.worker or run.state.attempts or decided:
+        return ""
+    moved = [] if resolve(repo, "HEAD") in (base, None) else ["your branch has moved since it began"]
+    return next(iter((*changes_of(run), *moved)), "")
 
 
 def is_document_changed(run: Run) -> bool:

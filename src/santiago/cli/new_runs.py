@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
 
-from santiago.app.changes import has_changed
+from santiago.app.changes import changes_before_work, has_changed
 from santiago.app.compiling import asked_for, job_of, read_document, roomy, with_units
 from santiago.app.finding import find_run, names_run, newest_of, unfinished_of
 from santiago.app.loading import frozen, load
@@ -135,6 +135,9 @@ def _decide(document: Path, flags: StartOptions, *, new: bool = False, resume: b
     changed = has_changed(frozen(run)[0], document)
     if changed:
         return _Again(_changed(document, run, asked=asked), run)
+    if told := changes_before_work(run):
+        say(f"note: {run.name} of {document.name} spent no attempt, and {told}: a new run begins", err=True)
+        return _Again("new")
     told = f"{run.name} of {document.name} ({standing(run).removesuffix(' (resumable)')}) is not finished"
     if asked:
         went = click.confirm(f"{told}. Go on with it? (no: start afresh)", default=None, err=True)
