@@ -139,7 +139,8 @@ def unproven(found: Verdict, wanted: str, checks: Sequence[Check], excuse: str) 
     """Return the verdict on work whose checks pass and show less than the policy asks for. The work is kept."""
     proved = "a test that existed before the work, failed, and passes now"
     ask = proved if wanted == "proved" else "a test that fails without the work and passes with it"
-    words = [f"`{check.work.command}` {_without(check)}" for check in checks if check.work.is_green]
+    without = {True: "passes without it too", False: "was not there before, or could not run"}
+    words = [f"`{check.work.command}` {without[check.base.is_green]}" for check in checks if check.work.is_green]
     message = f"{_ended(found)}, but nothing shows what the work does: {'; '.join(words)}. What is missing is {ask}."
     if found.as_before:
         message += f"\n\nThese tests failed before the work and still fail:\n\n{listed(found.as_before)}"
@@ -152,10 +153,6 @@ def unproven(found: Verdict, wanted: str, checks: Sequence[Check], excuse: str) 
 def _ended(found: Verdict) -> str:
     red = ", ".join(f"`{one.command}`" for one in found.results if one.verdict is CheckVerdict.INHERITED)
     return f"No check fails anew ({red} fails as before the work)" if red else "The checks pass"
-
-
-def _without(check: Check) -> str:
-    return "passes without it too" if check.base.is_green else "was not there before, or could not run"
 
 
 def without_evidence(found: Verdict, lacking: Sequence[str]) -> Verdict:

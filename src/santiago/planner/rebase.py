@@ -90,23 +90,15 @@ def difference(old: Plan, new: Plan) -> Diff:
     )
 
 
+_TOLD = {
+    "title": ["title"], "text": ["description"], "dependencies": ["depends_on", "external_depends_on"], "chunk": ["chunk"], "files": ["files"],
+    "checks": ["verify"], "role": ["role", "profile"], "priority": ["priority"], "claim": ["claimed_done"],
+}  # fmt: skip
+
+
 def _changes(a: Story, b: Story) -> list[str]:
     """Return the names of the fields in which two versions of a story differ. Line numbers and provenance do not count."""
-    return [
-        label
-        for label, x, y in (
-            ("title", a.title, b.title),
-            ("text", a.description, b.description),
-            ("dependencies", (a.depends_on, a.external_depends_on), (b.depends_on, b.external_depends_on)),
-            ("chunk", a.chunk, b.chunk),
-            ("files", a.files, b.files),
-            ("checks", a.verify, b.verify),
-            ("role", (a.role, a.profile), (b.role, b.profile)),
-            ("priority", a.priority, b.priority),
-            ("claim", a.claimed_done, b.claimed_done),
-        )
-        if x != y
-    ]
+    return [told for told, fields in _TOLD.items() if any(getattr(a, name) != getattr(b, name) for name in fields)]
 
 
 def _criteria(plan: Plan) -> dict[str, list[str]]:

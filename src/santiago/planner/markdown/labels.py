@@ -74,18 +74,13 @@ def read_label(text: str) -> Label:
     concept = words.concept(label)
     if concept == "profile" and not _SLUG.fullmatch(rest):
         concept = None  # a sentence about profiles, not the name of one
-    if concept == "depends" and words.normal(label) == "needs" and _names_pool(rest):
-        concept = "pool"
+    if concept == "depends" and words.normal(label) == "needs" and POOL.fullmatch(rest) and not ids.mentioned(rest):
+        concept = concept if rest in words.NONE_WORDS else "pool"
     if concept is None and _ITALIC.match(text):
         concept = "covers" if _IDS.match(rest) else "other"
     if concept is not None:
         return Label(concept, rest, is_label=True, marked=marked)
     return Label(None, rest, is_label=not rest, marked=marked)
-
-
-def _names_pool(rest: str) -> bool:
-    """Tell whether this is the one plain word behind `Needs:`, which is no id."""
-    return bool(POOL.fullmatch(rest)) and rest not in words.NONE_WORDS and not ids.mentioned(rest)
 
 
 def step_label(text: str, *, heading: bool = False) -> Label | None:
