@@ -117,9 +117,9 @@ def _head(run: Run) -> Iterator[Line]:
     unchanged = "not started"
     if run.begun:
         same = codec.digest(run.plan) == state.plan_digest
-        unchanged = "unchanged on disk" if same else "changed on disk since the run began!"
-    digest = f"plan sha256:{run.plan.digest[:8]}…{run.plan.digest[-4:]} ({unchanged})"
-    yield Line(f"{digest}   {harmless(run.plan.source.path)}   {state.branch or ''}".rstrip())
+        unchanged = "unchanged" if same else "changed since the run began!"
+    digest = f"plan.json sha256:{run.plan.digest[:8]}…{run.plan.digest[-4:]} ({unchanged})"
+    yield Line(f"{digest}   of {harmless(run.plan.source.path)}   {state.branch or ''}".rstrip())
     budget, agent = Budget(run.run_input.limits, state), flat(run.history.start.get("agent", ""))
     used = [
         f"used {state.counted}/{count(budget.run_attempts, 'attempt')}",
