@@ -65,8 +65,7 @@ LOADED = (
     Adversary(
         name="empties_the_library",
         does="empties the shell functions that the check's script sources",
-        ends=DONE,
-        unseen="the functions are outside of the tests, and their name does not show that they belong to a check; the work may change such a file",
+        ends=DOUBTED,
         check="sh cases/all.sh",
         more_files={
             **_SHOW,
