@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import socket
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -242,3 +243,19 @@ class TestTemporal:
                 connect.open_queue(f"{base}&tls-ca={tmp_path}/ca.pem", ROOT)
             named = f"{base.replace('localhost', '127.0.0.1')}&tls-ca={tmp_path}/ca.pem{ours}&tls-name=localhost"
             connect.open_queue(named, ROOT).close()
+
+
+def test_a_command_that_spoke_to_temporal_ends_whole_and_lets_python_take_nothing_apart() -> None:
+    """The library's threads may answer later than that. It crashed now and then: exit code -11 after work that had ended well."""
+    pytest.importorskip("temporalio")
+    lines = (
+        "import atexit, sys, temporalio.client",
+        "from santiago.cli.entry import entry",
+        "atexit.register(print, 'apart')",
+    )
+    told = [
+        subprocess.run([sys.executable, "-c", "\n".join([*some, "entry()"]), "explain", "unproven"], capture_output=True, text=True)
+        for some in (lines, (lines[0].rpartition(",")[0], *lines[1:]))
+    ]  # fmt: skip
+    assert [one.returncode for one in told] == [0, 0]
+    assert told[1].stdout == told[0].stdout + "apart\n", "the same is printed, whole"

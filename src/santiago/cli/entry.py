@@ -28,6 +28,8 @@ def entry() -> None:
     if not _all_was_printed():
         code = code or 20
     gc.freeze()  # Python collects once more when it ends, which would take longer than loading click
+    if "temporalio" in sys.modules:
+        os._exit(code)  # the library's own threads may still answer, and crash a Python that is taking itself apart
     sys.exit(code)
 
 
