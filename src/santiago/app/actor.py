@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pwd import getpwuid
 
 from santiago.contract.errors import Kind, SantiagoError
 
@@ -17,8 +18,6 @@ def own_name() -> str:
 
 
 def _account() -> str:
-    from pwd import getpwuid  # needed only where no variable says it, as in a container
-
     try:
         return getpwuid(os.geteuid()).pw_name
     except KeyError:
