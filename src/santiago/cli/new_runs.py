@@ -136,8 +136,8 @@ def _decide(document: Path, flags: StartOptions, *, new: bool = False, resume: b
     if changed:
         return _Again(_changed(document, run, asked=asked), run)
     if told := changes_before_work(run):
-        say(f"note: {run.name} of {document.name} spent no attempt, and {told}: a new run begins", err=True)
-        return _Again("new")
+        say(f"note: {run.name} of {document.name} spent no attempt, and {told}: a new run takes over", err=True)
+        return _Again("rebase", run)
     told = f"{run.name} of {document.name} ({standing(run).removesuffix(' (resumable)')}) is not finished"
     if asked:
         went = click.confirm(f"{told}. Go on with it? (no: start afresh)", default=None, err=True)
