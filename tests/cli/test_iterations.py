@@ -173,6 +173,8 @@ def test_a_changed_document_goes_on_from_the_work_of_the_unfinished_run(unfinish
     assert git(unfinished, "show", f"{head}:prd.md") == (SECOND.strip() if committed else FIRST.strip())
     resumed = says(unfinished, "resume", code=0)
     assert "nothing to resume" in resumed.stderr, "the work of the old run was taken over"
+    rows = json.loads(looks(unfinished, "runs", "--json").stdout)["runs"]
+    assert [(row["standing"], row["next"]) for row in rows[1:]] == [(f"taken over by {rows[0]['run_id']}", None)]
 
 
 def test_rebase_keeps_ids_and_evidence_and_tells_the_agent_of_a_changed_story_what_there_is(repo: Path) -> None:

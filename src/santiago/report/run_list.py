@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from santiago.app.finding import runs_here, target
 from santiago.app.loading import Run, load
 from santiago.app.paths import near
+from santiago.artifacts.registry import earlier_of
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import RunPhase
 from santiago.contract.record import record
@@ -52,6 +53,10 @@ class RunRow:
         resumes = self.next[0].startswith("santiago resume")
         return replace(self, next=("santiago loop", "go on with its tickets")) if resumes else self
 
+    def taken_over(self, by: str) -> RunRow:
+        """Return a run that a newer one goes on from: to go on with it as well would do the same work twice."""
+        return replace(self, state=f"taken over by {by}", next=("", ""))
+
     def text(self, now: str) -> str:
         """Return the run on one line."""
         return f"{self.run_id:<20}  {fit(self.title, 28)}  {ago(self.created, now):<12}  {self.state}"
@@ -67,7 +72,10 @@ class RunRow:
 
 def run_rows(most: int | None = MOST) -> list[RunRow]:
     """Return the newest runs of this repository, or all of them; raise if there are none."""
-    return [row_of(run) for run in runs_here()[:most]]
+    known = runs_here()[:most]
+    later = {earlier_of(run): run.run_id for run in known}
+    rows = map(row_of, known)
+    return [row.taken_over(later[row.run_id]) if row.run_id in later and row.resumable else row for row in rows]
 
 
 def row_of(known: Registered) -> RunRow:
