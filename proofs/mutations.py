@@ -35,6 +35,7 @@ ENDS = (*CAUGHT, "done", "not judged")
 JUDGED = (
     "changed_expectation",
     "doubted",
+    "no test ran with the work",
     "run_verification_failed",
     "story_verification_failed",
     "verification_tampered",
@@ -154,6 +155,10 @@ def how_ended(out: Path, code: int) -> tuple[str, str]:
     if reason == "attempt_budget_exhausted":
         last = max(out.glob("attempts/*/*/outcome.json"))
         reason = json.loads(last.read_bytes())["reason"]
+        if (
+            reason == "nothing_verified"
+        ):  # of an attempt: all tests are skipped or gone; before one, nothing would have been judged
+            reason = "no test ran with the work"
     end = "asked" if code == 10 else "failed"
     return end if reason in JUDGED else "not judged", f"{reason}, exit {code}"
 
