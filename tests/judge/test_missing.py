@@ -128,6 +128,7 @@ NAMES = "Failed to establish a new connection: [Errno -3] Temporary failure in n
         ("error: Failed to spawn: `pytest`\n  Caused by: No such file or directory", "program", "pytest"),
         ("error: Failed to spawn: pytest\n  cause: No such file or directory (os error 2)\n", "program", "pytest"),
         ("error: linker `cc` not found", "program", "cc"),
+        ("error: rustup could not choose a version of cargo to run, because one wasn't specified explicitly", "program", "cargo"),
         ('# runtime/cgo\ncgo: C compiler "gcc" not found: exec: "gcc": executable file not found in $PATH', "program", "gcc"),
         ("subprocess.py:1: in _execute_child\nE   FileNotFoundError: [Errno 2] No such file or directory: 'docker'", "program", "docker"),
         ("Error: spawn psql ENOENT", "program", "psql"),

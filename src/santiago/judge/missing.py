@@ -31,6 +31,7 @@ _NOT_FOUND = pattern(
 _NOT_STARTED = pattern(
     r"(?mi)(?:Failed to spawn: `?|exec: \"|linker `|command '|error: toolchain ')([\w.+-]+)(?:`?$|\": executable file not found|` not found"
     r"|' failed: No such|' is not installed)|^Command not found: ([\w.+-]+)$|No (CMAKE_\w+_COMPILER) could be found|connect to the (docker) daemon"
+    r"|rustup could not choose a version of (\w+)"
 )
 _NOT_STARTED_BY_TESTS = pattern(
     r"(?:_execute_child[\s\S]{0,8000}?No such file or directory: '|spawn(?:Sync)? )(docker|podman|git|psql|mysql|redis-server|postgres|java|ffmpeg"
