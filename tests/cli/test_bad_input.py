@@ -67,12 +67,12 @@ BAD: dict[str, tuple[Callable[[Path], None], str]] = {
     "a missing file": (lambda _: None, "no such file"),
     "a FIFO": (os.mkfifo, "not a regular file"),
     "a symlink loop": (lambda path: path.symlink_to(path.name), "circle"),
-    "an empty file": (_write(b""), "no requirement"),
-    "one endless line": (_write(b"# PRD " + b"word " * (MIB // 4)), "no requirement"),
-    "a million stars": (_write(b"*" * MIB + b"\n"), "no requirement"),
-    "a million open brackets": (_write(b"# PRD\n" + b"[(" * (MIB // 2)), "no requirement"),
-    "very many unclosed comments": (_write(b"# PRD\n" + b"<!-- \n" * (MIB // 24)), "no requirement"),
-    "a million pipes": (_write(b"# PRD\n|a|b|\n|-|-|\n" + b"|" * MIB), "no requirement"),
+    "an empty file": (_write(b""), "the document is empty"),
+    "one endless line": (_write(b"# PRD " + b"word " * (MIB // 4)), "no stories, requirements or tasks found"),
+    "a million stars": (_write(b"*" * MIB + b"\n"), "no stories, requirements or tasks found"),
+    "a million open brackets": (_write(b"# PRD\n" + b"[(" * (MIB // 2)), "no stories, requirements or tasks found"),
+    "very many unclosed comments": (_write(b"# PRD\n" + b"<!-- \n" * (MIB // 24)), "no stories, requirements or tasks found"),
+    "a million pipes": (_write(b"# PRD\n|a|b|\n|-|-|\n" + b"|" * MIB), "no stories, requirements or tasks found"),
 }  # fmt: skip
 
 
