@@ -147,13 +147,14 @@ def postgres(folder: Path, *, durable: bool = False) -> Server:
 
 def _reachable(binaries: Path, folder: Path) -> Path:
     """Return the programs where an ordinary user can start them: a clone in root's home is closed to others."""
-    if (
-        subprocess.run([binaries / "postgres", "--version"], capture_output=True, user=NOBODY, check=False).returncode
-        == 0
-    ):
+    with suppress(PermissionError):
+        subprocess.run([binaries / "postgres", "--version"], capture_output=True, user=NOBODY, check=True)
         return binaries
-    shutil.copytree(binaries.parent, folder / "programs", symlinks=True)
-    return folder / "programs" / "bin"
+    package, copies = binaries.parents[1], folder / "programs"
+    for one in (binaries.parent, package.with_name(f"{package.name}.libs")):  # where the programs look for them
+        if one.exists():
+            shutil.copytree(one, copies / one.relative_to(package.parent), symlinks=True)
+    return copies / binaries.relative_to(package.parent)
 
 
 def missing_temporal() -> str:
