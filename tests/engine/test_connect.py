@@ -124,6 +124,8 @@ def test_a_url_is_shown_without_its_password() -> None:
     assert connect.has_password("postgresql://user:secret@host/name")
     assert connect.has_password("postgresql://host/name?sslPassword=secret")
     assert not connect.has_password("postgresql://user@host:5432/name")
+    assert connect.has_password("https://ghp_token@host/shop.git"), "a token by itself"
+    assert "token" not in connect.shown("https://ghp_token@host/shop.git")
 
 
 class TestPostgres:

@@ -39,6 +39,10 @@ def init(url: str, *, insecure: bool = False) -> str:
     return said
 
 
+_WEB = ("http", "https")
+"""Where what stands before the `@` of a git remote is often a token by itself."""
+
+
 def shown(url: str) -> str:
     """Return a URL as logs and views may show it: without its password, and without settings, which may hold one."""
     try:
@@ -46,7 +50,8 @@ def shown(url: str) -> str:
         user, at, host = parts.netloc.rpartition("@")
     except ValueError:
         return "an engine whose URL cannot be read"
-    return f"{parts.scheme}://{user.partition(':')[0]}{at}{host}{parts.path}"
+    named = "…" if user and parts.scheme in _WEB else user.partition(":")[0]
+    return f"{parts.scheme}://{named}{at}{host}{parts.path}"
 
 
 def has_password(url: str) -> bool:
@@ -55,7 +60,8 @@ def has_password(url: str) -> bool:
         parts = urlsplit(url)
     except ValueError:
         return True
-    return ":" in parts.netloc.rpartition("@")[0] or "password=" in parts.query.lower()
+    user = parts.netloc.rpartition("@")[0]
+    return ":" in user or bool(user and parts.scheme in _WEB) or "password=" in parts.query.lower()
 
 
 def _engine(url: str) -> str:
