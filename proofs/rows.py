@@ -79,8 +79,11 @@ PROOFS = (
     ),
     Measurement(
         command="python -m proofs seeds", short="--step 20",
-        paths=(*_packages("artifacts contract executor util"), "tests/executor", "tests/artifacts/test_inbox.py", "proofs/seeds.py"),
-        rows={"seeds": "random plans on simulated ports: jobs, deaths and waits change no end; two answers to one question at once: one counts"},
+        paths=(
+            *_packages("app artifacts contract executor report util web"),
+            "tests/executor", "tests/artifacts/test_inbox.py", "tests/web", "proofs/seeds.py",
+        ),
+        rows={"seeds": "random plans on simulated ports: jobs, deaths and waits change no end; two or three who answer a question at once: one counts"},
     ),
     Measurement(
         command="python -m proofs ids", short="--places 5", paths=(*_packages("planner contract"), "proofs/ids.py"),

@@ -1,4 +1,4 @@
-"""Random runs on simulated ports, and two answers to one question, at length: the tests try a part of these seeds and rounds."""
+"""Random runs on simulated ports, and answers to one question at once, at length: the tests try a part of these seeds and rounds."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 from tests.artifacts.test_inbox import both_answer
 from tests.executor import test_simulated_runs as runs
 from tests.executor import test_waiting as waits
+from tests.tui.made import asking_run
+from tests.web.served import repository
+from tests.web.test_requests import one_of_three_counts
 
 from proofs.telling import options, outcome
 
@@ -39,6 +42,7 @@ def run(arguments: list[str]) -> list[Measured]:
     with tempfile.TemporaryDirectory(prefix="seeds-") as folder:
         try:
             both_answer(Path(folder), rounds)
+            one_of_three_counts(repository(Path(folder), asking=asking_run), rounds)
         except Exception as error:
-            wrong.append(f"two answers to one question: {error!r}")
-    return [outcome("seeds", f"{len(tried):,} seeds, {rounds:,} questions", wrong)]
+            wrong.append(f"answers to one question: {error!r}")
+    return [outcome("seeds", f"{len(tried):,} seeds, {rounds:,} questions to two and to three", wrong)]
