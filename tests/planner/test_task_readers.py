@@ -218,7 +218,10 @@ Result: they are shown
 - Add a class
 ### Step 1.2: Totals
 - Sum up
-=> ids: 1.1 | 1.2
+## Checking
+### Step 9.1: Round
+- Try a cent
+=> ids: 1.1 | 1.2 | 9.1
 => substep_without_step: -
 == a step is done only with all of its substeps and a cancelled one is reported
 # Euros

@@ -440,8 +440,8 @@ _SUBSTEP = pattern(r"(\d+)(?:\.\d+)+")
 def parents(source: Source, found: Sequence[int]) -> dict[int, int | None]:
     """Map each substep heading to the heading of its step, or to None if there is no such step.
 
-    The nearest step above with that number counts. If the document has no whole steps at all, the first number is that of the
-    section, as in `Step 1.2` under `Phase 1`; then these are steps and no substeps.
+    The nearest step above with that number counts. If the document has no whole steps at all, the first number counts sections,
+    as in `Step 1.2` under `Phase 1`; then these are steps and no substeps.
     """
     whole: dict[str, int] = {}
     owners: dict[int, int | None] = {}
@@ -451,15 +451,7 @@ def parents(source: Source, found: Sequence[int]) -> dict[int, int | None]:
             whole[ids.fold(number)] = index
         else:
             owners[index] = whole.get(sub[1])
-    if whole:
-        return owners
-    orphans = []
-    for index in owners:
-        first = ids.name(source.leads[index]).partition(".")[0]
-        above = [source.leads[outer] for outer in source.outline.path(index)]
-        if carriers.chunk_of(source, index) is None and not any(lead and lead.id == first for lead in above):
-            orphans.append(index)
-    return dict.fromkeys(orphans)
+    return owners if whole else {}
 
 
 def made(source: Source, found: Sequence[int]) -> list[Carrier]:
