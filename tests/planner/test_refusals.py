@@ -128,6 +128,7 @@ def test_the_message_says_what_was_seen_and_who_can_structure_it() -> None:
 @each(
     ("text", "seen"),
     [
+        ("# Shop\n\n## v0.1 (Base)\n- Sell\n- Buy\n\n## v0.2\n- Ship\n", "the steps of 2 phases (3 units, line 4)"),
         ("# A\n\n## Q1\n\nWhat?\n\n## Metrics\n\n- KPI-1: 98 %\n- KPI-2: 99 %\n", "KPI-1 to KPI-2"),
         ("# A\n\nText.\n\n## Definition of Done\n\n- [ ] Tests\n- [ ] Docs\n", '2 check boxes under "Definition of Done"'),
     ],

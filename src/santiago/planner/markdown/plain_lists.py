@@ -28,6 +28,8 @@ from santiago.planner.source import Source, Zone
 
 _GROUP_NUMBER = pattern(r"^[\W_]*[^\W\d_]+\s*(\d+[\w.]*?)[*_]*\s*[:：.)\-–—]+\s*(.*)$")
 
+_VERSION = pattern(r"[\W_]*v\d+\.\d")
+
 
 def numbered_lists(view: View) -> list[UnitList]:
     """Return the headings that have a criteria label, with their siblings if at least half have one."""
@@ -271,9 +273,9 @@ def feature_sections(source: Source) -> list[int]:
 
 
 def phases(source: Source) -> list[int]:
-    """Return the headings that name a phase, milestone or the like and have list items."""
+    """Return the headings that name a phase, a milestone, a version or the like and have list items."""
     blocks = source.outline.blocks
-    groups = [index for index, block in _plain_headings(source) if is_group(block.text)]
+    groups = [index for index, block in _plain_headings(source) if is_group(block.text) or _VERSION.match(block.text)]
     return [index for index in groups if any(blocks[i].kind is Kind.ITEM for i in source.outline.inside(index))]
 
 
