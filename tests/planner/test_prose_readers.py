@@ -42,6 +42,17 @@ CASES = """
 - **P2-1.** Profiles.
 => ids, status: P0-1, open | P0-2, open | P1-1, open | P2-1, future
 => rivals: as-a
+== bold words that are a part of a sentence are no title
+# Kitchen
+## Stories
+1. **As a cook,** I want a timer, **so that** nothing burns.
+2. **As a guest** I want a menu.
+=> titles: As a cook, I want a timer, so that nothing burns. | As a guest I want a menu.
+== bold words before a comma are no title
+# Kitchen
+- [ ] **When it rings,** say why
+- [ ] **Menu** as a list
+=> titles: When it rings, say why | Menu
 == an id may follow the number of its section
 # SRS
 ## 3 Functions

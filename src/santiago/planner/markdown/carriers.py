@@ -37,7 +37,7 @@ _LAST_BRACKET = pattern(r"[(\[（]([^()\[\]（）]{3,40})[)\]）][\s.*_]*$")
 _TICK = pattern(r"\s{0,8}[✅☑✔]️?\s{0,8}")
 _LAST = 120
 """A mark at the end of a title is searched for in this many of its last characters."""
-_BOLD_OPENING = pattern(r"^\s*\*\*([^*]{3,120}?)[:：.]?\*\*(?:\s*[:：.\-–—]|\s+\S)")
+_BOLD_OPENING = pattern(r"^\s*\*\*([^*]{2,119}?[^*,，、])[:：.]?\*\*(?:\s*[:：.\-–—]|\s+\S)")
 
 BOX_STATUS = {" ": Status.OPEN, "x": Status.DONE, "X": Status.DONE, "~": Status.DROPPED, "-": Status.DROPPED}
 """The meaning of the character in a box. Any other character is reported and read as open."""
@@ -170,7 +170,7 @@ def _claimed(source: Source, block: Block, text: str) -> tuple[Status, str]:
 
 
 def _headline(block: Block, text: str) -> str:
-    """Return the title of a block: the bold words that begin an item, or all of its lines up to the first field."""
+    """Return the title of a block: the bold words that begin an item and are no part of a sentence, or all of its lines up to the first field."""
     if block.kind is not Kind.ITEM:
         return text
     if len(block.lines) > 1:
@@ -178,7 +178,7 @@ def _headline(block: Block, text: str) -> str:
         more = takewhile(lambda line: not ((label := read_label(line)).is_label and label.concept), block.lines[1:])
         text = " ".join([first, *(line.strip() for line in more)])
     bold = _BOLD_OPENING.match(text)
-    return bold[1] if bold else text
+    return bold[1] if bold and not words.opens_story(f"{bold[1]} x") else text
 
 
 def indexes(source: Source, *kinds: Kind) -> list[int]:
