@@ -228,6 +228,7 @@ def test_a_quick_specification_of_bmad_is_one_story() -> None:
         ("Acteurs et rôles", "context"),
         ("9. 리스크 & 대응 방안", "context"),
         ("Value propositions", "context"),
+        ("スコープ外（将来拡張）", "left_out out of scope"),
         ("Gestión de usuarios", "left_out not understood"),
         ("Benutzerverwaltung", "left_out not understood"),
     ],
@@ -279,6 +280,26 @@ def test_a_column_for_the_name_of_a_requirement_gives_the_title() -> None:
         "| 요구사항 ID | 요구사항명 | 요구사항 상태 |\n|---|---|---|\n| FR-1 | 결제 | 초안 |\n| FR-2 | 배송 | 초안 |\n"
     )
     assert [story.title for story in made.stories] == ["결제", "배송"]
+
+
+def test_a_column_whose_header_ends_in_number_gives_the_id_and_not_the_title() -> None:
+    made = plan(
+        "| Story Number | User Name | Story | Priority |\n|---|---|---|---|\n"
+        "| 1 | Ann | As Ann, I want soup | High |\n| 2 | Bo | As Bo, I want tea | Low |\n"
+    )
+    assert [(story.origin.id, story.title) for story in made.stories] == [
+        ("1", "As Ann, I want soup"),
+        ("2", "As Bo, I want tea"),
+    ]
+
+
+def test_headings_that_only_group_the_units_are_no_other_list_of_work() -> None:
+    pages = "## Pages\n### 1. Header\n#### Task 1: Logo\n\n### 2. Card\n#### Task 2: Text\n\n### 3. Foot\n#### Task 3: Link\n\n"
+    rest = "## Rest\n" + "".join(f"#### Task {number}: Part\n" for number in range(4, 10))
+    made = plan(f"# Shop\n\n{pages}{rest}")
+    assert (made.certain, len(made.stories), made.rivals) == (True, 9, ())
+    made = plan(f"# Shop\n\n{pages}### 4. Search\nIt finds things.\n\n### 5. Basket\nIt holds things.\n\n{rest}")
+    assert (made.certain, [rival.count for rival in made.rivals]) == (False, [5])
 
 
 def test_keys_of_json_and_yaml_and_columns_of_csv_are_its_sections() -> None:

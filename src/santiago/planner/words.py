@@ -151,7 +151,7 @@ phase | epic | milestone | sprint | wave | stage | iteration | release | week | 
 """)
 
 ID_COLUMNS = table("""
-id | # | no | no. | nr | nr. | n° | № | req id | req. id | requirement id | ref | key | code | story id | task id | us | identifier | 编号 | 編號 | 序号 | 番号 | 번호 | ид
+id | # | no | no. | number | nr | nr. | n° | № | req id | req. id | requirement id | ref | key | code | story id | task id | us | identifier | 编号 | 編號 | 序号 | 番号 | 번호 | ид
 """)
 
 NAME_COLUMNS = table("""
@@ -331,7 +331,7 @@ STEP_SECTIONS = table(
 _NUMBERED = pattern(r"[\W\d_]+(?=\w)")
 NOTE = pattern(r"(?i)[*_]*(?:notes?|nb|n\.b\.|hinweis|nota|remarque|注意?|備考|备注|참고)[*_]*\s*[:：]")
 _ENUMERATED = pattern(r"^\(?[a-zA-Z]\)\s+")
-_SEPARATORS = pattern(r"\s*[:：(\[—–]\s*|\s+-\s+|\s*/\s*|\s+&\s+|\s+and\s+")
+_SEPARATORS = pattern(r"\s*[:：(（\[—–]\s*|\s+-\s+|\s*/\s*|\s+&\s+|\s+and\s+")
 
 
 DONE_SECTIONS = table(
@@ -399,7 +399,7 @@ def matches(heading: str, table: frozenset[str]) -> bool:
 @lru_cache(maxsize=4096)
 def parts(heading: str) -> tuple[str, ...]:
     label = normal(heading)
-    return (label, *(part.strip(" )]") for part in _SEPARATORS.split(label)))
+    return (label, *(part.strip(" )）]") for part in _SEPARATORS.split(label)))
 
 
 Fate = tuple[Became, str]
@@ -459,7 +459,7 @@ _SIGNS = pattern(
 _WORKS = pattern(
     r"(?<!非)(?:功能|機能)(?!要件以外)|需求|要件|任务|任務|タスク|(?<!비)기능|요구|작업|故事|ストーリー|스토리"
 )
-_AND = pattern(r"\s*(?:[:：(\[—–/,&+]|\band\b|\bund\b|\bet\b|\by\b|\be\b)\s*")
+_AND = pattern(r"\s*(?:[:：(（\[—–/,&+]|\band\b|\bund\b|\bet\b|\by\b|\be\b)\s*")
 _COLON = pattern(r"\s*[:：(（—–]\s*")
 _OF = pattern(r"\s(?:for|of|in|with|to|by|-)\s")
 _ABOUT_ALL = frozenset({"criteria", "success", "gates", "verify", "files"})

@@ -163,7 +163,7 @@ def column(cell: str) -> str | None:
     if len(name) > 60:
         return None
     concept = words.concept(cell)
-    if name in words.ID_COLUMNS or name.endswith(" id"):
+    if name in words.ID_COLUMNS or name.split(" ")[-1] in ("id", "number"):
         return "id"
     if concept in ("priority", "criteria", "depends", "status"):
         return concept

@@ -21,7 +21,7 @@ from santiago.planner.markdown.carriers import group_names, is_group, label
 from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.id_lists import UnitList, View, named_lists, view_of
 from santiago.planner.markdown.labels import clean, read_label
-from santiago.planner.markdown.outline import Kind
+from santiago.planner.markdown.outline import Kind, any_within
 from santiago.planner.markdown.plain_lists import (
     as_a_lists,
     chain_lists,
@@ -80,15 +80,16 @@ def read(source: Source) -> Document | None:
 
 
 def is_rival(other: UnitList, taken: UnitList) -> bool:
-    """Tell whether at least two units of another list stand outside the chosen one.
+    """Tell whether at least two units of another list stand outside the chosen one, and do not only group its units.
 
     Boxes below headings count as well, unless the headings are plainly stories, requirements, features or tasks.
     """
     if taken.is_inside(other):
         return False
-    cover, blocks = taken.cover, taken.view.blocks
+    cover, blocks, ends = taken.cover, taken.view.blocks, taken.view.ends
+    places = [made.at for made in taken.carriers]
     open_ = [made.at for made in other.carriers if made.status in PLANNED and made.at not in taken.repeated]
-    outside = sum(not cover[at] for at in open_)
+    outside = sum(not cover[at] and not any_within(places, at, ends[at]) for at in open_)
     doubtful = taken.kind not in _SURE and not (taken.kind == "plan" and taken.explicit)
     below = other.kind == "box" and doubtful and blocks[taken.carriers[0].at].kind is Kind.HEADING
     return outside > 1 or (below and len(open_) > 1)
