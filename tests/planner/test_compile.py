@@ -305,3 +305,17 @@ def test_words_in_a_list_of_files_are_warned_of_since_the_story_may_touch_more_t
     plan = plan_of(PRD.replace("**Files:** `src/db/tables.py`", "**Files:** `src/db/tables.py`, its helpers"))
     (found,) = [finding for finding in plan.findings if finding.code == "file_not_read"]
     assert (found.level, found.line, found.message.endswith(": its helpers")) == ("warning", 10, True)
+
+
+def test_what_a_unit_blocks_waits_for_it() -> None:
+    tasks = "# Shop\n\n### T-1: Till\n**Blocks**: {0}\n\n### T-2: Receipt\n\n### T-3: Tax\n"
+    for names, waiting in (
+        ("T-2, T-3", [[], ["S1"], ["S1"]]),
+        ("the queue for 2 s", [[], [], []]),
+        ("—", [[], [], []]),
+    ):
+        assert [list(story.depends_on) for story in plan_of(tasks.format(names)).stories] == waiting
+    rows = "| ID | Task | Priority | Blocks |\n|---|---|---|---|\n| T-1 | Till | high | T-3 |\n| T-2 | Tax | low | - |\n| T-3 | Receipt | low | launch |\n"
+    assert [list(story.depends_on) for story in plan_of(f"# Shop\n\n{rows}").stories] == [[], [], ["S1"]]
+    circle = tasks.format("T-2") + "**Blocks**: T-1\n**Depends on**: T-2\n"
+    assert codes(compiled(circle)) == ["cycle"]

@@ -46,11 +46,11 @@ class Dep:
     target: str
     line: int
     carrier: str
-    """The kind of text that declares it. `prose`: the id is only mentioned. `unclear`: the words name no id."""
+    """The kind of text that declares it. `prose`: the id is only mentioned. `unclear`: the words name no id. `blocks`: the target waits."""
 
     @property
     def is_declared(self) -> bool:
-        return self.carrier not in ("prose", "unclear")
+        return self.carrier not in ("prose", "unclear", "blocks")
 
 
 @record

@@ -13,7 +13,7 @@ import heapq
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import field, replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise, product
 
@@ -199,6 +199,9 @@ class _Linker:
             says = f'{self.planned[position].key} is said to depend on "{shown}", which is not an id of this document; no edge was made'
             hint = "Name the id of a story to make it wait for that story."
             self.say(warning("dependency_unclear", dep.line, says, hint))
+        elif dep.carrier == "blocks":
+            for waiting in set(self.members(dep.target)) - {position}:
+                self.edge(waiting, position, replace(dep, target=self.planned[position].key))
         elif dep.carrier == EXTERNAL:
             self.unresolved(position, dep, name)  # even if a unit of this plan has the same name
         elif found := self.by_id.get(name):

@@ -406,8 +406,8 @@ class Walk:
             case "criteria" | "success":
                 self.inline = self.criteria()
                 self.criteria_on_line(self.inline, rest, line)
-            case "depends":
-                found.deps += (deps := hints.field_deps(rest, line, "field"))
+            case "depends" | "blocks":
+                found.deps += (deps := hints.field_deps(rest, line, "field" if concept == "depends" else concept))
                 found.text += [dep.target for dep in deps if dep.carrier == "unclear"]
             case "pool":
                 found.deps.append(Dep(target=rest, line=line, carrier="field"))

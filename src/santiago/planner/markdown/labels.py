@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import POOL
-from santiago.planner import ids, words
+from santiago.planner import hints, ids, words
 from santiago.planner.markdown.outline import Block, Kind, Outline
 
 _LABEL = pattern(
@@ -76,6 +76,8 @@ def read_label(text: str) -> Label:
         concept = None  # a sentence about profiles, not the name of one
     if concept == "depends" and words.normal(label) == "needs" and POOL.fullmatch(rest) and not ids.mentioned(rest):
         concept = concept if rest in words.NONE_WORDS else "pool"
+    if words.normal(label) == "blocks" and all(hints.targets(rest)):  # it names units, and nothing else
+        concept = "blocks"
     if concept is None and _ITALIC.match(text):
         concept = "covers" if _IDS.match(rest) else "other"
     if concept is not None:
@@ -165,8 +167,8 @@ def column(cell: str) -> str | None:
     concept = words.concept(cell)
     if name in words.ID_COLUMNS or name.split(" ")[-1] in ("id", "number"):
         return "id"
-    if concept in ("priority", "criteria", "depends", "status"):
-        return concept
+    if concept in ("priority", "criteria", "depends", "status") or name == "blocks":
+        return concept or name
     if words.opens_story(f"{name} x"):
         return "role"
     named = not words.NAME_COLUMNS.isdisjoint((name, name.split(" ")[0]))

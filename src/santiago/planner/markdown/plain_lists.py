@@ -436,6 +436,7 @@ def with_columns(view: View, units: list[Unit], carriers: tuple[Carrier, ...]) -
 def _with_cells(unit: Unit, row: Block) -> Unit:
     declares = "depends" in columns_of(row.header)
     deps = hints.field_deps(cell_of(row, "depends"), row.line, "table") if declares else unit.deps
+    waiting = hints.field_deps(cell_of(row, "blocks"), row.line, "blocks")
     told = [(name, cell) for name, cell in zip(row.header, row.cells, strict=False) if cell]
     others = [f"{name}: {cell}" for name, cell in told if clean(cell) not in (unit.title, unit.id)]
     parts = [part.strip().lstrip("-*•– ").strip() for part in _BREAKS.split(cell_of(row, "criteria"))]
@@ -443,7 +444,7 @@ def _with_cells(unit: Unit, row: Block) -> Unit:
     return replace(
         unit,
         criteria=tuple(criteria),
-        deps=tuple(deps),
+        deps=(*deps, *(dep for dep in waiting if dep.carrier != "unclear")),
         status=(_status(row) or unit.status) if unit.status is Status.OPEN else unit.status,
         priority=clean(cell_of(row, "priority")) or unit.priority,
         text="\n".join(others),
