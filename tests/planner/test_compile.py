@@ -319,3 +319,10 @@ def test_what_a_unit_blocks_waits_for_it() -> None:
     assert [list(story.depends_on) for story in plan_of(f"# Shop\n\n{rows}").stories] == [[], [], ["S1"]]
     circle = tasks.format("T-2") + "**Blocks**: T-1\n**Depends on**: T-2\n"
     assert codes(compiled(circle)) == ["cycle"]
+
+
+def test_a_dependency_field_ends_where_the_next_label_begins() -> None:
+    fields = "**Status**: open\n**Depends on**: {0}\n**Related**: T-2, T-3\n"
+    text = "# Shop\n\n### T-1: Till\n" + fields + "\n### T-2: Receipt\n\n### T-3: Tax\n"
+    for names, waiting in (("none", [[], [], []]), ("—", [[], [], []]), ("T-2,\n and T-3", [[], [], ["S1", "S2"]])):
+        assert sorted(sorted(story.depends_on) for story in plan_of(text.format(names)).stories) == waiting

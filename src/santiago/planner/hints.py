@@ -27,11 +27,12 @@ _UNIT_WORDS = pattern(rf"(?:{words.any_of(words.UNIT_WORDS)})s?", re.IGNORECASE)
 _DEPENDS_WORDS = words.any_of(
     word for word, said in words.LABELS.items() if said == "depends" and word not in {"after", "needs", "requires"}
 )
+_SAID = r"(?:[^.;。；|\s]|\s(?![*_]*[^\W\d_][^\d.;:：|,(]{0,30}[:：]))*"  # up to the next label
 _INLINE = pattern(
     rf"(?i)[(\[{{（]\s*(?:(?P<plainly>{_DEPENDS_WORDS})|(?:after|needs|requires|dep)\b)"
     r"\s*[:：]?\s*(?P<bracket>[^)\]}）(\[{（]+)[)\]}）]"
     rf"|(?<![\w*])[*_]*+(?:{_DEPENDS_WORDS})"
-    r"[*_]*\s*[:：][*_]*\s*(?:\[(?P<flow>[^\]]*)\]|(?P<colon>[^.;。；|]*(?:\.\d[^.;|]*)*))",
+    rf"[*_]*\s*[:：][*_]*\s*(?:\[(?P<flow>[^\]]*)\]|(?P<colon>{_SAID}(?:\.\d{_SAID})*))",
 )
 _OPENS = pattern(r"[(:：\[（]")
 """A sentence without one of these characters declares no dependency."""
