@@ -226,6 +226,7 @@ def test_a_quick_specification_of_bmad_is_one_story() -> None:
         ("Critérios de qualidade", "context"),
         ("Schnittstellen", "context"),
         ("Acteurs et rôles", "context"),
+        ("Vue d'ensemble", "context"),
         ("9. 리스크 & 대응 방안", "context"),
         ("Value propositions", "context"),
         ("スコープ外（将来拡張）", "left_out out of scope"),
