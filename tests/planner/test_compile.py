@@ -326,3 +326,18 @@ def test_a_dependency_field_ends_where_the_next_label_begins() -> None:
     text = "# Shop\n\n### T-1: Till\n" + fields + "\n### T-2: Receipt\n\n### T-3: Tax\n"
     for names, waiting in (("none", [[], [], []]), ("—", [[], [], []]), ("T-2,\n and T-3", [[], [], ["S1", "S2"]])):
         assert sorted(sorted(story.depends_on) for story in plan_of(text.format(names)).stories) == waiting
+
+
+def test_what_stands_beside_the_ids_of_a_dependency_field_does_not_unmake_them() -> None:
+    text = "# Shop\n\n### T-1: Till\n\n### T-2: Tax\n\n### T-3: Receipt\n**Depends on**: {0}\n"
+    for names, codes_, needs in (
+        ("T-1 · Estimate: short", [], ["S1"]),
+        ("T-1 (which waits for T-2)", ["mentioned_id"], ["S1"]),
+        ("T-1, T-2", [], ["S1", "S2"]),
+        ("all tasks", ["dependency_unclear"], []),
+        ("[]", [], []),
+    ):
+        result = compiled(text.format(names))
+        found = [one.code for one in result.findings if one.code in ("mentioned_id", "dependency_unclear")]
+        assert result.plan is not None
+        assert (found, list(result.plan.stories[-1].depends_on)) == (codes_, needs)

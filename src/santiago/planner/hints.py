@@ -40,7 +40,7 @@ _GROUP = pattern(r"(?i)\b(Phase|Epic|Milestone|Sprint|Stage|Wave)\s+(\w*\d\w*|N)
 _PLAIN = pattern(r"[A-Z]{1,8}-?\d{1,6}(?:, [A-Z]{1,8}-?\d{1,6})*")
 """Ids and commas only, as most authors write it: there are no ranges to expand and no other words to judge."""
 _BRACKETS = pattern(r"[（(][^()（）]*[)）]")
-_PART = pattern(r"(?i)[,;、，；&+|]|\s+[-–—]\s+|\.(?=\s|$)|\s(?:and|und|et|och|en|и|y|e)\s")
+_PART = pattern(r"(?i)[,;、，；&+|·]|\s+[-–—]\s+|\.(?=\s|$)|\s(?:and|und|et|och|en|и|y|e)\s")
 MAX_RANGE = 1000
 """The most ids that a range such as `T1-T9` may stand for; a larger range is a typing error."""
 
@@ -91,11 +91,11 @@ def _other_words(part: str, names: list[str]) -> str:
 
 
 def _without_brackets(bracket: re.Match[str]) -> str:
-    """Replace a bracket: if it holds only ids, by the ids; if it holds none, by a blank; else leave it."""
+    """Replace a bracket: if it holds only ids, by the ids; if it holds none, by a blank; else make it a part of its own."""
     names = ids.mentioned(bracket[0])
     if not names:
         return " "
-    return bracket[0] if _other_words(bracket[0], names) else f", {bracket[0][1:-1]}, "
+    return f", {bracket[0] if _other_words(bracket[0], names) else bracket[0][1:-1]}, "
 
 
 def _range_as_list(found: re.Match[str]) -> str:
@@ -116,7 +116,7 @@ def covered(text: str) -> list[str]:
 
 def field_deps(text: str, line: int, carrier: str) -> list[Dep]:
     """Return the dependencies that a labelled field declares. An id among other words is only mentioned (`prose`)."""
-    if not named(text) and _other_words(text, []):
+    if not named(text) and any(map(str.isalnum, text)):
         first_part, first_word = _PART.split(_expanded(text))[0], text.split(maxsplit=1)[0]
         if says_nothing(first_part) or says_nothing(first_word):  # `None required` also means none
             return []
