@@ -53,6 +53,7 @@ def run() -> list[Measured]:
         verdict("execute-cpu", user + kernel, 20, unit=" ms"),
         _beside_a_loop("execute-wall-real", real=True),
         _beside_a_loop("execute-wall-empty", real=False),
+        verdict("execute-wall-growth", many["wall"] / some["wall"], MANY / SOME),
         verdict("execute-cpu-growth", _cpu(many) / _cpu(some), MANY / SOME),
         verdict("execute-memory-growth", many["memory"] / some["memory"], MANY / SOME),
     ]

@@ -245,6 +245,7 @@ BENCHMARKS = (
             "execute-cpu": "santiago's own processor time per story, best of 3",
             "execute-wall-real": f"{_LOOP}: a small Python agent and one unittest",
             "execute-wall-empty": f"{_LOOP}: an agent and a check that do next to nothing",
+            "execute-wall-growth": "wall time of 1,000 stories / of 100, start included",
             "execute-cpu-growth": "processor time of 1,000 stories / of 100, start included",
             "execute-memory-growth": "peak memory of 1,000 stories / of 100",
         },

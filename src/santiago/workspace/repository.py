@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from santiago.workspace.git import MOST, Answer, call, environment
 from santiago.workspace.git_processes import Session
 from santiago.workspace.inspect import excludes
 from santiago.workspace.own_objects import OwnObjects
+from santiago.workspace.packs import fold
 from santiago.workspace.private import Common, Neutral, settings
 from santiago.workspace.stored import Stored, now_by
 from santiago.workspace.troubles import GONE, PUT_BACK
@@ -306,6 +307,14 @@ class Repository:
             tables = self.common / "reftable"
             place = tables if tables.is_dir() else (self.common / ref).parent
             self.durability.barrier(place, self.common)
+        self._fold_packs()
+
+    def _fold_packs(self) -> None:
+        if (self.common / "gc.pid").exists():
+            return  # git tidies up by itself, and might miss a pack that goes meanwhile
+        for objects in (self.found.objects, self.own.folder):
+            with suppress(SantiagoError):  # many packs are slow, and nothing worse; the next move tries again
+                fold(objects, self._identity_env | {"GIT_DIR": str(self._neutral.folder)})
 
     def _moved(self, ref: str, new: str, old: str) -> None:
         """Write a ref. It is tried again, since git may wrongly say that a ref moved while other processes pack the refs."""
