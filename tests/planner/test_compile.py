@@ -341,3 +341,15 @@ def test_what_stands_beside_the_ids_of_a_dependency_field_does_not_unmake_them()
         found = [one.code for one in result.findings if one.code in ("mentioned_id", "dependency_unclear")]
         assert result.plan is not None
         assert (found, list(result.plan.stories[-1].depends_on)) == (codes_, needs)
+
+
+def test_a_list_of_dependencies_goes_on_in_the_next_line_where_it_was_not_finished() -> None:
+    text = "# Shop\n\n### T-1: Till\n\n### T-2: Tax\n\n### T-3: Receipt\nWith the tax.\n**Depends on:** T-1{0}\nT-2\n"
+    for end in (",", " and", " &", "、"):
+        assert [len(story.depends_on) for story in plan_of(text.format(end)).stories] == [0, 0, 2], end
+
+
+def test_what_a_unit_does_not_wait_for_is_no_dependency() -> None:
+    for label in ("**Not dependent on:**", "Not blocked by:"):
+        stories = plan_of(f"# Shop\n\n### T-1: Till\n{label} T-2\n\n### T-2: Tax\n").stories
+        assert [story.depends_on for story in stories] == [(), ()], label

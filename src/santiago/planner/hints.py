@@ -31,7 +31,7 @@ _SAID = r"(?:[^.;。；|\s]|\s(?![*_]*[^\W\d_][^\d.;:：|,(]{0,30}[:：]))*"  # 
 _INLINE = pattern(
     rf"(?i)[(\[{{（]\s*(?:(?P<plainly>{_DEPENDS_WORDS})|(?:after|needs|requires|dep)\b)"
     r"\s*[:：]?\s*(?P<bracket>[^)\]}）(\[{（]+)[)\]}）]"
-    rf"|(?<![\w*])[*_]*+(?:{_DEPENDS_WORDS})"
+    rf"|(?<![\w*])(?<!not )[*_]*+(?:{_DEPENDS_WORDS})"
     rf"[*_]*\s*[:：][*_]*\s*(?:\[(?P<flow>[^\]]*)\]|(?P<colon>{_SAID}(?:\.\d{_SAID})*))",
 )
 _OPENS = pattern(r"[(:：\[（]")

@@ -194,26 +194,27 @@ def _version(heading: str) -> str:
 
 
 _LONE = pattern(r"(?i)[*_`]*(?:ID[*_`]*\s*[:：]\s*)?[*_`]*[A-Z]{1,8}[-_]\d{1,5}[*_`]*$")
+_UNFINISHED = pattern(r"(?i)(?:[,、，&+]|\s(?:and|und|et|y|e|en|och))\s*$")
 _STEP_LABEL = pattern(r"(?i)(?:Actions?|(?:Expected )?Results?|Validations?)[:：]")
 _ID_LABEL = pattern(
     r"(?i)[*_`\s]*(?:(?:user[ _-]?)?(?:story|task|requirement|req|feature|issue|ticket)[ _-]?)?ID[*_`]*\s*[:：][*_`\s]*",
 )
 
 
-def _begins_unit(first: str, line: str) -> bool:
+def _begins_unit(before: Sequence[str], line: str) -> bool:
     """Tell whether a line inside a paragraph begins the next unit: `FR2: …` under `FR1: …`, or one As-a sentence under another.
 
-    `first` is the first line of the paragraph. It is empty if the line follows a list directly; then only an id alone on its
-    line, or the label of a step, begins a unit.
+    `before` is the paragraph so far. It is empty if the line follows a list directly; then only an id alone on its line, or
+    the label of a step, begins a unit. An id alone ends a list of ids that was not finished: `Depends on: T-1 and`.
     """
     if _LONE.match(line):
-        return True
-    if not first:
+        return not (before and _UNFINISHED.search(before[-1]))
+    if not before:
         return bool(_STEP_LABEL.match(line))
     if _DEFINED.match(line):
         found = ids.lead(line)
         return found is not None and found.kind not in ("number", "dotted", "step") and bool(found.rest)
-    return words.is_story(line) and words.is_story(first)
+    return words.is_story(line) and words.is_story(before[0])
 
 
 def _zone_of(text: str, lead: ids.Found | None) -> int:

@@ -118,10 +118,10 @@ _ESCAPE = pattern(r"\\([\[\]*_\"#`()<>.!+-])")
 _CELL = pattern(r"(?<!\\)\|")
 
 
-def scan(text: str, first_line: int = 1, breaks: Callable[[str, str], bool] | None = None) -> Outline:
+def scan(text: str, first_line: int = 1, breaks: Callable[[Sequence[str], str], bool] | None = None) -> Outline:
     """Return the outline of a Markdown text. Its first line has the number `first_line`.
 
-    `breaks(first line of the paragraph, this line)` says where a new paragraph begins although Markdown would continue the old
+    `breaks(lines of the paragraph, this line)` says where a new paragraph begins although Markdown would continue the old
     one. Authors write `FR1: …` and `FR2: …` on lines of their own without a blank line between them.
     """
     scanner = _Scanner(text.split("\n"), first_line, breaks)
@@ -132,7 +132,7 @@ def scan(text: str, first_line: int = 1, breaks: Callable[[str, str], bool] | No
 class _Scanner:
     """One pass over the lines. `stack` holds the open list items, `open` the block that the next line may continue."""
 
-    def __init__(self, lines: list[str], first_line: int, breaks: Callable[[str, str], bool] | None) -> None:
+    def __init__(self, lines: list[str], first_line: int, breaks: Callable[[Sequence[str], str], bool] | None) -> None:
         self.source = lines
         self.breaks = breaks
         self.first = first_line
@@ -298,9 +298,9 @@ class _Scanner:
 
     def continues(self, block: Block, text: str, indent: int) -> bool:
         if block.kind is Kind.PARA:
-            return self.breaks is None or not self.breaks(block.lines[0], text)
+            return self.breaks is None or not self.breaks(block.lines, text)
         is_out = block.kind is Kind.ITEM and indent <= self.stack[-1][0]
-        if is_out and (_BOLD_LABEL.match(text) or (self.breaks is not None and self.breaks("", text))):
+        if is_out and (_BOLD_LABEL.match(text) or (self.breaks is not None and self.breaks((), text))):
             # Markdown makes `**Status:** done` directly under a list part of the last item; authors do not mean that.
             self.close_items(indent)
             return False
