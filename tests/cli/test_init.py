@@ -226,6 +226,7 @@ def test_what_was_tried_in_vain_is_no_remedy(tmp_path: Path) -> None:
     greeter.git(repo, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(library), "parts")
     greeter.git(repo, "commit", "-q", "-m", "parts")
     done = init(repo)  # where the submodule comes from is not seen in a checkout
+    assert "note: submodules are empty folders in every checkout: parts" in done.stderr
     assert "after set-up, with the network: git submodule update" in done.stderr
     assert "ended with exit" in done.stderr
     assert "No test command could be made to run." in done.stdout

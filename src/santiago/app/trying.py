@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from santiago.app.paths import scratch_of
+from santiago.app.start import preflight
 from santiago.app.start.judging import JudgeParts, dependency_folders, ground_of, look_around
 from santiago.artifacts.files import write_whole
 from santiago.contract.errors import SantiagoError
@@ -129,6 +130,8 @@ class Bench:
     commit: str
     unseen: str
     """A path that is not committed, so that no checkout has it; empty where there is none."""
+    gaps: tuple[str, ...]
+    """Messages on what no checkout has: submodules, objects of Git LFS."""
 
     @property
     def place(self) -> str:
@@ -222,6 +225,7 @@ def bench(run_input: RunInput, server: ProcessServer) -> Iterator[Bench]:
                 provided=provided,
                 commit=found.head,
                 unseen=workspace.uncommitted([one.name for one in provided]),
+                gaps=tuple(preflight.Checkout(run_input, workspace, provided).gaps()),
             )
     finally:
         workspace.tidy()

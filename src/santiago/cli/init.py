@@ -108,6 +108,8 @@ class _Search:
         self._say(f"trying {self._place.place}")
         if self._place.unseen:
             self._say(f"  note: there are uncommitted changes, such as {self._place.unseen}, which no checkout has")
+        for gap in self._place.gaps:
+            self._say(f"  note: {harmless(gap)}")
         whole = self._first(candidates.whole)
         if whole is not None:
             return [whole]
